@@ -40,8 +40,8 @@ from mate_tf.tables.conversion import ConversionConfig
 THEIRS = "Hugging Face"
 INT8 = "int8"
 WARM_UP = 34
-"""Times that each process answers a question about a short table before: `serving.served` traces a
-graph after 32 calls. Then it answers the first chunk."""
+"""Times that each process answers a question about a short table before: `serving.served_model`
+traces a graph after 32 calls. Then it answers the first chunk."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,12 +25,12 @@ import long_files
 import numpy as np
 
 from mate_tf.data import records
+from mate_tf.data.generation.mentionable_columns import is_name
+from mate_tf.data.generation.questions import questions
 from mate_tf.data.interactions import Question, interaction_from_table, table_of
 from mate_tf.evaluation import baselines, calibration, metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.serving.predictor import Predictor
-from mate_tf.tables.mentioned import is_name
-from mate_tf.tables.question_generation import questions
 from mate_tf.tables.table import Table
 
 BASELINES = ("lexical match, counted", "row and column match, counted")

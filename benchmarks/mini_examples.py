@@ -30,10 +30,10 @@ import tensorflow as tf
 from mate_tf.data import features as feature_names
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
+from mate_tf.data.generation.questions import questions as generated
 from mate_tf.data.interactions import Question, given, interaction_from_table, table_of
 from mate_tf.data.records.create_data import examples_path, interactions_path
 from mate_tf.tables.linearize import ConversionError
-from mate_tf.tables.question_generation import questions as generated
 from mate_tf.training import experiments
 
 EVALUATED = ("dev", "test")

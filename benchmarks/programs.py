@@ -23,12 +23,12 @@ import long_tables
 import mini
 import numpy as np
 
+from mate_tf.data.generation.questions import NONE, questions
 from mate_tf.data.interactions import Question, interaction_from_table, table_of
 from mate_tf.evaluation import calibration, denotation, metrics
 from mate_tf.evaluation.predictions import Prediction
 from mate_tf.serving import whole
 from mate_tf.serving.predictor import Predictor
-from mate_tf.tables.question_generation import NONE, questions
 
 FILE = common.ROOT / "mate_tf" / "serving" / "programs.json"
 _CONFIDENCE = ("unexplained", "words", "windows")  # what the confidence has beside the score

@@ -19,7 +19,7 @@ import tensorflow as tf
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import wikitq
-from mate_tf.serving.table_reader import TableReader
+from mate_tf.serving.in_graph.table_reader import TableReader
 from mate_tf.tables import numbers
 from mate_tf.tables.conversion import ConversionConfig
 

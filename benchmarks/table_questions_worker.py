@@ -19,7 +19,7 @@ class Questions:
 
     def __init__(self):
         from mate_tf.serving.engine.served import EngineServed
-        from mate_tf.serving.served import ServedModel
+        from mate_tf.serving.served_model import ServedModel
 
         self._predictor = None
         self._model_seconds = 0.0

@@ -24,7 +24,7 @@ sys.path.insert(0, str(common.ROOT))
 
 from mate_tf.tables import columns
 from mate_tf.tables import encodings as own
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 from tests.tables.test_columns import blocks, written
 from tests.tables.test_encodings import TEXTS
 from tests.test_cases import FILES

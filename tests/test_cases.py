@@ -12,7 +12,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation.unanswerable import table_words
 from mate_tf.serving import names
 from mate_tf.tables import columns
-from mate_tf.tables.given import as_table, read_table
+from mate_tf.tables.any_table import as_table, read_table
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import re
 import pytest
 
 ROW = re.compile(r"^\| `(\w+)/` \|", re.MULTILINE)
-BELOW_ALL = ("lazy", "", "errors", "interrupts", "values")
+BELOW_ALL = ("lazy", "", "errors", "interrupts", "field_types")
 """The package itself, which imports nothing before a name is asked for, and modules beside it."""
 
 

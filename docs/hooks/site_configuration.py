@@ -15,7 +15,7 @@ import site_tf_models
 import yaml
 from official.modeling.hyperparams import base_config
 
-from mate_tf import attention, tasks, values
+from mate_tf import attention, field_types, tasks
 from mate_tf.attention import config as attention_config
 from mate_tf.pointr.config import PointrExperiment
 from mate_tf.tasks.configs import TableTaskConfig
@@ -158,7 +158,7 @@ def _attention_section(section: Section) -> str:
 
 def _table(config: type, rows: list[dataclasses.Field]) -> str:
     meaning, defaults = descriptions(config), config()
-    types, ranged = typing.get_type_hints(config), values.annotations(config)
+    types, ranged = typing.get_type_hints(config), field_types.annotations(config)
     lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for field in rows:
         value = getattr(defaults, field.name)
@@ -284,7 +284,7 @@ def _is_config(cls: type) -> bool:
 
 def _range(annotation) -> str:
     """The range of the numbers of an annotation in words, or nothing."""
-    if found := values.declared_range(annotation):
+    if found := field_types.declared_range(annotation):
         return str(found)
     return next(filter(None, map(_range, typing.get_args(annotation))), "")
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from mate_tf.answers import asked
 from mate_tf.answers.sheet import Meaning, Sheet
-from mate_tf.tables import pruning, question_nouns
+from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
@@ -63,7 +63,7 @@ def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
     if not asked_for or not selected:
         return ""
     known = (
-        set(pruning.words(asked_for[1])) & question_nouns.words(name, "lookup")
+        set(pruning.words(asked_for[1])) & column_nouns.words(name, "lookup")
         for name in sheet.names
     )
     named = [index for index, words in enumerate(known) if words]

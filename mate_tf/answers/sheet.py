@@ -14,7 +14,7 @@ import numpy as np
 
 from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition, Order, Program
-from mate_tf.tables import columns, pruning, question_nouns
+from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Column, Kind
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
 
@@ -141,7 +141,7 @@ class Meaning:
         """Returns the words that name a column; `use` is one of `question_nouns`."""
         name = self._sheet.names[column]
         known = frozenset(pruning.words(name)) - STOP_WORDS
-        return (known | question_nouns.words(name, use)) & set(self._words)
+        return (known | column_nouns.words(name, use)) & set(self._words)
 
     @functools.cached_property
     def columns(self) -> set[int]:
@@ -237,8 +237,8 @@ class Meaning:
         sheet, orders = self._sheet, []
         for word in comparisons.superlatives(self._without_names()):
             use = "highest" if word.is_largest else "lowest"
-            own = [word.word in question_nouns.words(name, use) for name in sheet.names]
-            others = [word.word in question_nouns.words(name) for name in sheet.names]
+            own = [word.word in column_nouns.words(name, use) for name in sheet.names]
+            others = [word.word in column_nouns.words(name) for name in sheet.names]
             for column, read in enumerate(sheet.columns):
                 if read.kind is Kind.TEXT:
                     continue

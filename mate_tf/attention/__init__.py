@@ -15,9 +15,9 @@ from mate_tf.attention.base import (
     register,
 )
 from mate_tf.attention.config import AttentionConfig, register_on_first_use
-from mate_tf.attention.context import TableContext
 from mate_tf.attention.coverage import coverage
-from mate_tf.attention.views import MultiViewEmbedding
+from mate_tf.attention.sorted_views import MultiViewEmbedding
+from mate_tf.attention.table_context import TableContext
 from mate_tf.lazy import on_first_use
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig
-from mate_tf.attention.context import TableContext
 from mate_tf.attention.pattern import AttentionPattern
+from mate_tf.attention.table_context import TableContext
 
 
 class HasTrees(abc.ABC):

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig, NoOptions, names, options, register_options
-from mate_tf.attention.context import TableContext
 from mate_tf.attention.mask_rows import MASKED_SCORE, mask_bias, masked_score
 from mate_tf.attention.pattern import AttentionPattern
+from mate_tf.attention.table_context import TableContext
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child, shape_list
 from mate_tf.layers.step_seeds import Dropout

@@ -15,8 +15,8 @@ import tensorflow as tf
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
 from mate_tf.errors import InputError
+from mate_tf.field_types import CountOrZero, Range, Tokens
 from mate_tf.layers.shapes import shape_list
-from mate_tf.values import CountOrZero, Range, Tokens
 
 LEAST_BLOCKS = 4
 """Least number of blocks: tf-models computes the first and the last two separately."""

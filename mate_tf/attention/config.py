@@ -6,7 +6,7 @@ from typing import Any
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.errors import InputError, suggestion
 
 _OPTIONS: dict[str, type] = {}
@@ -24,8 +24,8 @@ def register_options(name: str, options: type) -> None:
     Raises:
         TypeError: for a number without a range, because any value would be accepted.
     """
-    for option, annotation in values.annotations(options).items():
-        if not values.is_bounded(annotation):
+    for option, annotation in field_types.annotations(options).items():
+        if not field_types.is_bounded(annotation):
             raise TypeError(
                 f"option {option!r} of attention {name!r} has no range; annotate it, such as "
                 "Annotated[int, values.Range(1, 100)]"
@@ -50,7 +50,7 @@ def options(name: str) -> type:
         InputError: for an unknown name; the message lists the known names.
     """
     if not isinstance(name, str):
-        raise values.refused("attention.name", name, f"one of {', '.join(names())}")
+        raise field_types.refused("attention.name", name, f"one of {', '.join(names())}")
     if name not in _OPTIONS and name in _ON_FIRST_USE:
         _ON_FIRST_USE[name]()
     if name not in _OPTIONS:
@@ -99,7 +99,7 @@ class AttentionConfig(base_config.Config):
             known = ", ".join(option_names(self.name)) or "none"
             raise InputError(f"attention {self.name!r} has no option {k!r}; it has: {known}")
         else:
-            values.check(f"attention.{k}", v, values.annotations(options(self.name))[k])
+            field_types.check(f"attention.{k}", v, field_types.annotations(options(self.name))[k])
             was_float = isinstance(self.__dict__[k], float)
             self.__dict__[k] = float(v) if was_float and isinstance(v, int) else v
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import MASKED_SCORE, AttentionPattern, TableAttention
-from mate_tf.values import CountOrZero, Size
+from mate_tf.field_types import CountOrZero, Size
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,10 +18,10 @@ from mate_tf.attention.base import AttentionPattern
 from mate_tf.attention.full import MaskTensors
 from mate_tf.attention.masks import files
 from mate_tf.errors import InputError
+from mate_tf.field_types import CountOrZero, NotNegative, Number, Positive, Tokens
 from mate_tf.layers import step_seeds
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import check_length, shape_list
-from mate_tf.values import CountOrZero, NotNegative, Number, Positive, Tokens
 
 IMPORTANCE, DAM = "importance", "dam"
 OBJECTIVES = (IMPORTANCE, DAM)

@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from mate_tf.attention import masks
 from mate_tf.attention.base import AttentionPattern, TableAttention
+from mate_tf.field_types import Tokens
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child, check_length, shape_list
-from mate_tf.values import Tokens
 
 
 @dataclasses.dataclass(frozen=True)

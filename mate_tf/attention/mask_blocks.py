@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.attention import masks, views
+from mate_tf.attention import masks, sorted_views
 from mate_tf.attention.base import mask_bias
 from mate_tf.layers.shapes import shape_list
 
@@ -235,8 +235,8 @@ def attend(layer, query, key, value, pattern: BlockTensors, training=None) -> tf
     """
     has_dense = pattern.global_ is not None
     views_of_query = {"global_": pattern.global_} if has_dense else {}
-    q = views.gather_views(query, long=pattern.long, **views_of_query)
-    k, v = (views.gather_views(x, window=pattern.window) for x in (key, value))
+    q = sorted_views.gather_views(query, long=pattern.long, **views_of_query)
+    k, v = (sorted_views.gather_views(x, window=pattern.window) for x in (key, value))
     # [batch * blocks, heads, block, head_size]
     outputs = [layer.softmax_attention(q.long, k.window, v.window, pattern.block_bias, training)]
     if has_dense:
@@ -244,4 +244,4 @@ def attend(layer, query, key, value, pattern: BlockTensors, training=None) -> tf
         k, v = (tf.transpose(x, [0, 2, 1, 3]) for x in (key, value))
         # [batch, heads, dense, head_size]
         outputs.append(layer.softmax_attention(q.global_, k, v, pattern.dense_bias, training))
-    return views.gather_back(outputs, pattern.restore)
+    return sorted_views.gather_back(outputs, pattern.restore)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention import masks, views
+from mate_tf.attention import masks, sorted_views
 from mate_tf.attention.mask_rows import mask_bias
 from mate_tf.attention.mate_exact import MateExact
 from mate_tf.attention.mate_heads import BUCKETS_PER_BLOCK, HeadType, has_diagonal
@@ -72,8 +72,11 @@ class MateWindows(MateExact):
         """Computes all types of heads; a seed makes their dropout the same in each call."""
         outputs = []
         for part in windows.head_types:
-            q = views.gather_views(query, global_=part.global_, long=part.block)
-            k, v = (views.gather_views(x, full=part.all, window=part.window) for x in (key, value))
+            q = sorted_views.gather_views(query, global_=part.global_, long=part.block)
+            k, v = (
+                sorted_views.gather_views(x, full=part.all, window=part.window)
+                for x in (key, value)
+            )
             for operands in (
                 (q.global_, k.full, v.full, part.global_bias),
                 (q.long, k.window, v.window, part.bias),
@@ -81,7 +84,7 @@ class MateWindows(MateExact):
                 # Each matmul drops other probabilities.
                 own_seed = None if seed is None else seed + tf.constant([0, len(outputs)])
                 outputs.append(self.softmax_attention(*operands, training, own_seed))
-        return views.gather_back(outputs, windows.restore)
+        return sorted_views.gather_back(outputs, windows.restore)
 
 
 def windows(context, config, kinds: list[HeadType], num_heads: int, dtype) -> WindowTensors:
@@ -134,7 +137,7 @@ def _windows_of_type(context, config, kind: HeadType, num_heads: int, dtype):
     def indices(positions):
         in_batch = tf.range(batch)[:, None, None] * seq + tf.maximum(positions, 0)
         in_batch = tf.reshape(in_batch, [-1, shape_list(positions)[2]])
-        return views.head_indices(in_batch, kind.first, kind.count, num_heads)
+        return sorted_views.head_indices(in_batch, kind.first, kind.count, num_heads)
 
     def bias(queries, keys):
         visible = masks.visible(_take(tokens, queries), _take(tokens, keys), has_diagonal(config))

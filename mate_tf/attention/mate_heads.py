@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from mate_tf.values import Share, Tokens, TokensOrZero
+from mate_tf.field_types import Share, Tokens, TokensOrZero
 
 BUCKETS_PER_BLOCK = 2
 """Buckets of queries in one matmul: more multiplications, but larger matmuls."""

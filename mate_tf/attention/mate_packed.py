@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from mate_tf.attention import masks, views
+from mate_tf.attention import masks, sorted_views
 from mate_tf.attention.mask_rows import mask_bias
 from mate_tf.attention.mate_heads import BUCKETS_PER_BLOCK, HeadType, has_diagonal, window_length
 from mate_tf.layers.framework import within_xla
@@ -202,7 +202,9 @@ class PackedLayout:
         """Returns the indices of a type's heads; those of no token are of any token."""
         in_batch = examples[:, None] * self._seq + tf.maximum(positions, 0)
         to = tf.minimum(tf.reshape(self._packed.to, [-1]), self._capacity - 1)
-        return views.head_indices(tf.gather(to, in_batch), kind.first, kind.count, self._num_heads)
+        return sorted_views.head_indices(
+            tf.gather(to, in_batch), kind.first, kind.count, self._num_heads
+        )
 
     def _bias(self, queries: masks.HeadTokens, keys: masks.HeadTokens):
         visible = masks.visible(queries, keys, has_diagonal(self._config))
@@ -250,8 +252,10 @@ def attend_packed(layer, query, key, value, tensors: PackedTensors, seed, traini
         outputs.append(function(*arguments, training, own_seed))
 
     for part in tensors.head_types:
-        q = views.gather_views(query, global_=part.global_, long=part.long)
-        k, v = (views.gather_views(x, full=part.full, window=part.window) for x in (key, value))
+        q = sorted_views.gather_views(query, global_=part.global_, long=part.long)
+        k, v = (
+            sorted_views.gather_views(x, full=part.full, window=part.window) for x in (key, value)
+        )
         of_global = functools.partial(attention_by_chunks, layer, tensors.chunks)
         # [examples, heads, G, head_size]
         attend(of_global, q.global_, k.full, v.full, part.global_bias)
@@ -259,9 +263,11 @@ def attend_packed(layer, query, key, value, tensors: PackedTensors, seed, traini
         attend(layer.softmax_attention, q.long, k.window, v.window, part.bias)
         for group in part.short:
             # [examples, heads, tokens, head_size]
-            own = [views.gather_views(x, full=group.indices).full for x in (query, key, value)]
+            own = [
+                sorted_views.gather_views(x, full=group.indices).full for x in (query, key, value)
+            ]
             attend(layer.softmax_attention, *own, group.bias)
-    return views.gather_back(outputs, tensors.restore)
+    return sorted_views.gather_back(outputs, tensors.restore)
 
 
 def attention_by_chunks(layer, chunks: ChunkTensors, query, key, value, bias, training, seed):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf.attention.config import AttentionConfig
-from mate_tf.attention.context import TableContext
+from mate_tf.attention.table_context import TableContext
 from mate_tf.layers.framework import keras
 
 

@@ -27,9 +27,9 @@ from mate_tf.attention.masks.static import (
     strided,
 )
 from mate_tf.errors import InputError
+from mate_tf.field_types import CountOrZero, Tokens, TokensOrZero
 from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import check_length, shape_list
-from mate_tf.values import CountOrZero, Tokens, TokensOrZero
 
 __all__ = [
     "FORMS",

@@ -14,8 +14,8 @@ import tensorflow as tf
 from mate_tf.attention import masks
 from mate_tf.attention.full import FullOptions, FullPattern, MaskedAttention, MaskTensors
 from mate_tf.errors import InputError
+from mate_tf.field_types import CountOrZero
 from mate_tf.layers.shapes import shape_list
-from mate_tf.values import CountOrZero
 
 
 class Relation(enum.IntEnum):

@@ -18,9 +18,9 @@ from mate_tf.attention import masks
 from mate_tf.attention.abilities import AddsTokens
 from mate_tf.attention.base import AttentionPattern, TableAttention, TableContext, mask_bias
 from mate_tf.errors import InputError
+from mate_tf.field_types import Size, Tokens, TokensOrZero
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
-from mate_tf.values import Size, Tokens, TokensOrZero
 
 
 class RelativePosition(enum.IntEnum):

@@ -9,8 +9,8 @@ from mate_tf.attention import decision_trees, masks
 from mate_tf.attention.abilities import HasTrees, LogsValues
 from mate_tf.attention.base import TableAttention
 from mate_tf.attention.full import FullPattern
+from mate_tf.field_types import Range
 from mate_tf.layers.shapes import build_child
-from mate_tf.values import Range
 
 
 @dataclasses.dataclass(frozen=True)

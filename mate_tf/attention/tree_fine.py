@@ -11,10 +11,10 @@ from mate_tf.attention.abilities import ChoosesPairs
 from mate_tf.attention.base import all_pairs_flops, mask_bias
 from mate_tf.attention.tree import TreeAttention, TreeOptions
 from mate_tf.errors import InputError
-from mate_tf.layers import replicas
+from mate_tf.field_types import NotNegative, Range
+from mate_tf.layers import replica_losses
 from mate_tf.layers.framework import within_xla
 from mate_tf.layers.shapes import shape_list
-from mate_tf.values import NotNegative, Range
 
 FORMS = ("auto", "masked", "sorted")
 """Values of the option `form`."""
@@ -232,10 +232,10 @@ class TreeFine(ChoosesPairs, TreeAttention):
         if not self.config.balancing_loss:
             return
         real = tf.cast(real, tf.float32)
-        num_tokens = tf.maximum(replicas.total(tf.reduce_sum(real)), 1)
+        num_tokens = tf.maximum(replica_losses.total(tf.reduce_sum(real)), 1)
         shares = (
             # [trees, batch, heads, seq, leaves], [batch, seq] -> [trees, heads, leaves]
-            replicas.total(tf.einsum("tbhsl,bs->thl", x, real)) / num_tokens
+            replica_losses.total(tf.einsum("tbhsl,bs->thl", x, real)) / num_tokens
             for x in (of_query, of_key)
         )
         squares = [tf.reduce_mean(tf.reduce_sum(tf.square(share), -1)) for share in shares]

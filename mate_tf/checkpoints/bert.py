@@ -6,7 +6,7 @@ in every model and checkpoint. Kernels of attention have an axis for heads: quer
 """
 
 from mate_tf.checkpoints import bundle
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 
 _EMBEDDINGS = {
     "bert/embeddings/word_embeddings": "_embedding_layer/embeddings",

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from mate_tf.checkpoints.latest import latest
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths as files
 

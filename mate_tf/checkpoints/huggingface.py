@@ -6,7 +6,7 @@ import re
 import tensorflow as tf
 
 from mate_tf.checkpoints import safetensors
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.files.json_files import parse_json

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mate_tf.checkpoints import finite, growth, huggingface
 from mate_tf.checkpoints.names import checkpoint_variables, own_variables
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 from mate_tf.data import features
 from mate_tf.errors import InputError
 

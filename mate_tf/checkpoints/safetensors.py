@@ -15,7 +15,7 @@ import tensorflow as tf
 from safetensors import SafetensorError, deserialize, safe_open
 
 from mate_tf.checkpoints import channels, shared
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path

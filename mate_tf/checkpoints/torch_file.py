@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import tensorflow as tf
 
-from mate_tf.checkpoints.stored import StoredTensor
+from mate_tf.checkpoints.stored_tensor import StoredTensor
 from mate_tf.errors import InputError
 from mate_tf.files import paths, zips
 

@@ -9,7 +9,7 @@ import sys
 
 from mate_tf.cli.checks import check_export, given_table, limits, reading
 from mate_tf.errors import InputError
-from mate_tf.serving import notes, presets, source
+from mate_tf.serving import answer_notes, model_folder, presets
 from mate_tf.tables.table import Table
 
 FORMATS = ("json", "table", "both")
@@ -56,7 +56,7 @@ def load(flags):
 
 def reads_texts(flags) -> bool:
     """Returns whether the model is of POINTR, which reads texts about cells."""
-    return source.holds_pointr(_folder(flags))
+    return model_folder.holds_pointr(_folder(flags))
 
 
 def _folder(flags) -> str:
@@ -121,7 +121,7 @@ def print_answer(table: Table, question: str, answer, form: str) -> None:
     print(f"\n{question}")
     if form == BOTH:
         print(json.dumps(answer.to_json(), ensure_ascii=False))
-    print(notes.in_words(answer))
+    print(answer_notes.in_words(answer))
     print(table.render(answer.coordinates))
     for note in answer.notes:
         print(f"note: {note}")
@@ -177,8 +177,8 @@ def _pretrained(flags):
     if reads_texts(flags):
         return session.Demo(predictor, None, "HYBRIDQA", _folder(flags), reads_texts=True)
 
-    model = source.find(flags.init_checkpoint)
-    is_export = model.kind is source.Kind.EXPORT
+    model = model_folder.find(flags.init_checkpoint)
+    is_export = model.kind is model_folder.Kind.EXPORT
     task = "" if is_export else configurations.read(model, flags.task).task
     return session.Demo(predictor, predictor.model, task, flags.init_checkpoint)
 

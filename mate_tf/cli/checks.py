@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.files.config_files import find_config, with_bases
-from mate_tf.serving import hub, presets, source
+from mate_tf.serving import hub, model_folder, presets
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
@@ -145,7 +145,7 @@ def is_pointr(flags) -> bool:
     if task_name(flags) == POINTR:
         return True
     folders = (flags.export_dir, flags.init_checkpoint) if flags.mode == "ask" else ()
-    return any(map(source.holds_pointr, filter(None, folders)))
+    return any(map(model_folder.holds_pointr, filter(None, folders)))
 
 
 def check(flags) -> None:
@@ -219,7 +219,7 @@ def check_initial(path: str, said: str) -> None:
 
 def check_export(export_dir: str) -> None:
     """Raises InputError for a folder without a SavedModel."""
-    if not _exists(os.path.join(export_dir, source.Kind.EXPORT.value)):
+    if not _exists(os.path.join(export_dir, model_folder.Kind.EXPORT.value)):
         raise InputError(f"{export_dir}: no SavedModel here; --mode=export writes one")
 
 
@@ -260,9 +260,9 @@ def given_table(flags) -> Table:
     """Reads --table with the flags that say what it is.
 
     Raises:
-        InputError: see `tables.given.read_table`.
+        InputError: see `tables.any_table.read_table`.
     """
-    from mate_tf.tables.given import read_table
+    from mate_tf.tables.any_table import read_table
     from mate_tf.tables.text_table import FileOptions
 
     asked = FileOptions(flags.delimiter, flags.header_row, flags.encoding)
@@ -272,7 +272,7 @@ def given_table(flags) -> Table:
 def _check_model_dir(model_dir: str) -> None:
     """Raises InputError if a folder has checkpoints of TensorFlow 1 only."""
     files = sorted(glob.glob(os.path.join(glob.escape(model_dir), "*.index")))
-    trained = os.path.exists(os.path.join(model_dir, source.Kind.TRAINED.value))
+    trained = os.path.exists(os.path.join(model_dir, model_folder.Kind.TRAINED.value))
     # Newer checkpoints store the graph of their objects next to the variables.
     if not files or trained or any(_OBJECT_GRAPH in pathlib.Path(f).read_bytes() for f in files):
         return
@@ -328,10 +328,10 @@ def _check_checkpoint(flags) -> None:
     path = flags.init_checkpoint
     if not _exists(path) and path in presets.names():
         flags.init_checkpoint = presets.find(path)
-    elif flags.mode in OF_PRESET and source.holds_pointr(path):
+    elif flags.mode in OF_PRESET and model_folder.holds_pointr(path):
         pass  # it has two models, which are looked for when they are loaded
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
-        name = source.find(path).name
+        name = model_folder.find(path).name
         if not _exists(path) and hub.is_name(path):
             _report_model(name)
             flags.init_checkpoint = name  # so that nothing newer is fetched when it is loaded

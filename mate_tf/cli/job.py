@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mate_tf import tasks
-from mate_tf.cli import checks, pretrained, vocabulary
+from mate_tf.cli import checks, job_vocabulary, pretrained
 from mate_tf.cli import flags as flag_definitions
 from mate_tf.cli.checks import folders
 from mate_tf.data.records.create_data import examples_path
@@ -287,7 +287,7 @@ def _fill_paths(task: Task, mode: str, output_dir: str) -> None:
     for data, split in ((config.train_data, "train"), (config.validation_data, "dev")):
         data.input_path = data.input_path or examples_path(output_dir, split)
     if not config.conversion.bert_vocab_file:
-        config.conversion.bert_vocab_file = vocabulary.find(task, mode, output_dir)
+        config.conversion.bert_vocab_file = job_vocabulary.find(task, mode, output_dir)
 
 
 def _flag_overrides(flags):

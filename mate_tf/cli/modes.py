@@ -81,7 +81,7 @@ def _ask_examples(job) -> None:
         return
     from mate_tf.cli import ask
     from mate_tf.serving.predictor import Predictor
-    from mate_tf.tables.given import read_table
+    from mate_tf.tables.any_table import read_table
 
     table = read_table(job.task.example_table)
     ask.answer_all(Predictor(job.export_dir), table, job.task.example_questions, False)

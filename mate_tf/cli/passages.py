@@ -6,7 +6,7 @@ from mate_tf.cli.ask import check_request, export_dir_of
 from mate_tf.cli.checks import given_table, reading
 from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.pointr.predictor import PointrPredictor
-from mate_tf.serving import notes
+from mate_tf.serving import answer_notes
 from mate_tf.tables import cell_texts
 from mate_tf.tables.table import Table
 
@@ -21,7 +21,7 @@ def ask(flags) -> None:
         answer = models.ask(table, question, links, passages)
         print(f"\n{question}")
         print(json.dumps(answer.to_json(), ensure_ascii=False))
-        print(notes.in_words(answer))
+        print(answer_notes.in_words(answer))
         print(table.render(answer.coordinates))
         where = f"passage {answer.passage}" if answer.passage else "cell"
         print(f"read: {answer.text!r} in the {where}: {answer.sentence}")

@@ -43,9 +43,9 @@ def read(flags):
     """
     if not flags.init_checkpoint or flags.config_file or flags.mode not in OF_PRETRAINED:
         return None
-    from mate_tf.serving import configurations, source
+    from mate_tf.serving import configurations, model_folder
 
-    return configurations.read(source.find(flags.init_checkpoint), flags.task)
+    return configurations.read(model_folder.find(flags.init_checkpoint), flags.task)
 
 
 def configure(experiment, configuration, model_dir: str) -> None:

@@ -84,9 +84,9 @@ def _load(flags):
     """Loads the model, and answers questions until its graph is made, which takes seconds."""
     predictor, calls = ask.load(flags), 1
     if "tensorflow" in predictor.engine:
-        from mate_tf.serving import served  # imports TensorFlow
+        from mate_tf.serving import served_model
 
-        calls += served.EAGER_CALLS
+        calls += served_model.EAGER_CALLS
     table = {"name": ["Ann", "Bob"], "age": ["31", "45"]}
     for _ in range(calls):
         predictor.ask(table, "how old is Bob?")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tqdm import tqdm
 
 from mate_tf.checkpoints.latest import latest
-from mate_tf.cli import origins, vocabulary
+from mate_tf.cli import job_vocabulary, origins
 from mate_tf.cli.job import Job
 from mate_tf.data import records
 from mate_tf.data.converters.examples import ExampleConverter
@@ -84,10 +84,10 @@ def create_data(job) -> dict:
 
 def _convert(job, convert, vocabulary_path, options) -> dict:
     """Writes vocabulary, interactions and examples."""
-    vocabulary.make(job)
+    job_vocabulary.make(job)
     converter = job.task.converter(vocabulary_path(job.vocab_file))
     job.task.check_vocabulary()
-    vocabulary.keep(job)
+    job_vocabulary.keep(job)
     job.save_decisions()
     source = job.task.official_files(job.input_dir, job.output_dir)
     for subset in job.task.subsets:

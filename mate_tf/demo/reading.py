@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from mate_tf.demo import uploads
 from mate_tf.errors import InputError
 from mate_tf.tables import cell_texts
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 from mate_tf.tables.text_table import FileOptions

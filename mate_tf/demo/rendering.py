@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mate_tf.serving.notes import NO_ANSWER, how_sure, is_unsure
+from mate_tf.serving.answer_notes import NO_ANSWER, how_sure, is_unsure
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import counted, percent

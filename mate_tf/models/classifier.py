@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.data import padding
 from mate_tf.errors import InputError
-from mate_tf.layers import replicas
+from mate_tf.layers import replica_losses
 from mate_tf.layers.cells import Cells
 from mate_tf.layers.shapes import build_child
 from mate_tf.layers.step_seeds import Dropout
@@ -27,7 +27,7 @@ def make_heads(config: ClassifierConfig) -> dict[str, Head]:
         InputError: a value of the config of a wrong type or range; options that contradict each
             other; no head with a loss.
     """
-    values.check_all(config)
+    field_types.check_all(config)
     made = []
     if config.num_aggregation_labels:
         made.append(aggregation.aggregation_head(config))
@@ -58,7 +58,7 @@ def label_features(config: ClassifierConfig) -> list[str]:
     Raises:
         InputError: a number is out of its range; see `make_heads`.
     """
-    values.check_all(config)
+    field_types.check_all(config)
     names = (name for head in make_heads(config).values() for name in head.labels)
     return list(dict.fromkeys(names))
 
@@ -161,10 +161,10 @@ class TableClassifier(ConfiguredModel):
                 losses.append(per_example * self._labelled_for(head, features))
                 outputs.update(parts)
         per_example = tf.add_n(losses)
-        if replicas.number() == 1:
+        if replica_losses.number() == 1:
             return tf.reduce_mean(per_example)
         weights = tf.cast(padding.example_mask(features), tf.float32)
-        return replicas.weighted_mean(per_example, weights)
+        return replica_losses.weighted_mean(per_example, weights)
 
     def _labelled_for(self, head, features):
         """Returns <float32>[batch], 1 for examples with a label of the head (`cells_or_class`)."""

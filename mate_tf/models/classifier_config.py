@@ -6,10 +6,10 @@ from typing import Annotated
 from official.modeling.hyperparams import base_config
 
 from mate_tf.errors import InputError
+from mate_tf.field_types import BelowOne, NotNegative, Positive, Range, Share, Size, Tokens
 from mate_tf.models import huggingface, towers
 from mate_tf.models.encoder_config import EncoderConfig
 from mate_tf.models.heads import aggregation, cell_selection, spans
-from mate_tf.values import BelowOne, NotNegative, Positive, Range, Share, Size, Tokens
 
 _ENCODER_FLAGS = frozenset(
     {

@@ -5,7 +5,7 @@ from typing import ClassVar
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.errors import InputError
 from mate_tf.layers.framework import keras
 
@@ -39,7 +39,7 @@ class ConfiguredModel(keras.Model):
     num_parts = 1
 
     def __init__(self, config, name: str | None = None, **kwargs):
-        values.check_all(config)
+        field_types.check_all(config)
         super().__init__(name=name, autocast=False, **kwargs)
         self._config = config
 

@@ -5,13 +5,13 @@ from typing import Annotated
 
 from official.modeling.hyperparams import base_config
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.attention import AttentionConfig
 from mate_tf.data import features
 from mate_tf.errors import InputError
+from mate_tf.field_types import BelowOne, Positive, Range, Size, Tokens
 from mate_tf.models import huggingface
 from mate_tf.models.pooling import FIRST, POOLINGS
-from mate_tf.values import BelowOne, Positive, Range, Size, Tokens
 
 BERT_FIELDS = (
     "vocab_size",
@@ -138,7 +138,7 @@ class EncoderConfig(base_config.Config):
 
     def check(self) -> None:
         """Raises InputError with the name of a field out of range or in contradiction to others."""
-        values.check_all(self)
+        field_types.check_all(self)
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"hidden_size={self.hidden_size} is not a multiple of "

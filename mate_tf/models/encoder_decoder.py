@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers import replicas
+from mate_tf.layers import replica_losses
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import build_child, shape_list
 from mate_tf.models import generation
@@ -109,7 +109,7 @@ class EncoderDecoder(ConfiguredModel):
             **encoded,
             "logits": tf.reshape(logits, [batch, target, logits.shape[-1]]),
             "predictions": tf.reshape(predictions, [batch, target]),
-            "total_loss": replicas.weighted_mean(losses, weights, _NO_WORDS),
+            "total_loss": replica_losses.weighted_mean(losses, weights, _NO_WORDS),
             "example_loss": tf.reshape(losses, [batch, target]),
         }
 

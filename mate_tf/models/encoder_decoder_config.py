@@ -8,8 +8,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf.attention import AttentionConfig
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
+from mate_tf.field_types import BelowOne, Range, Tokens
 from mate_tf.models.encoder_config import EncoderConfig
-from mate_tf.values import BelowOne, Range, Tokens
 
 
 def text_encoder() -> EncoderConfig:

@@ -7,7 +7,7 @@ the start of each example, and the outputs are unpacked again.
 
 import tensorflow as tf
 
-from mate_tf.attention.context import PackedExamples, TableContext
+from mate_tf.attention.table_context import PackedExamples, TableContext
 from mate_tf.layers.shapes import shape_list
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf.layers import replicas
+from mate_tf.layers import replica_losses
 from mate_tf.layers.shapes import build_child
 from mate_tf.models.configured import ConfiguredModel
 from mate_tf.models.encoder import EncoderConfig, TableEncoder
@@ -120,7 +120,7 @@ class TablePretrainer(ConfiguredModel):
         )
         words = _classification(word_logits, features["masked_lm_ids"], training)
         weights = tf.reshape(tf.cast(features["masked_lm_weights"], tf.float32), [-1])
-        words["loss"] = replicas.weighted_mean(words["example_loss"], weights, _NO_WORDS)
+        words["loss"] = replica_losses.weighted_mean(words["example_loss"], weights, _NO_WORDS)
         outputs = encoded | {f"masked_lm_{name}": value for name, value in words.items()}
         if self.random_table is None:
             return outputs | {"total_loss": words["loss"]}

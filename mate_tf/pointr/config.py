@@ -5,12 +5,12 @@ import dataclasses
 from official.core import config_definitions
 from official.modeling.hyperparams import base_config
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.errors import InputError
+from mate_tf.field_types import Count
 from mate_tf.pointr.readings import POLICIES
 from mate_tf.tasks import registry
 from mate_tf.tasks.configs import TableExperiment
-from mate_tf.values import Count
 
 NAME = "POINTR"
 POINT, READ = "point", "read"
@@ -61,7 +61,7 @@ class PointrExperiment(base_config.Config):
         name = self.task.name
         if name.upper() != NAME:
             raise InputError(f"{source}: is an experiment for task {name}, not for {NAME}")
-        values.check("task.num_cells", self.task.num_cells, Count, source)
+        field_types.check("task.num_cells", self.task.num_cells, Count, source)
         if self.task.policy not in POLICIES:
             names = f"one of {', '.join(POLICIES)}"
-            raise values.refused("task.policy", self.task.policy, names, source)
+            raise field_types.refused("task.policy", self.task.policy, names, source)

@@ -18,12 +18,12 @@ from mate_tf.pointr import prediction
 from mate_tf.pointr.answer import PointrAnswer, ranked
 from mate_tf.pointr.readings import Reading, choose, span_in_text
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
-from mate_tf.serving import forks, loaded, prepared, presets, saving
-from mate_tf.serving import source as sources
+from mate_tf.serving import forks, loading, prepared, presets, saving
+from mate_tf.serving import model_folder as sources
 from mate_tf.serving.asking import WHOLE, options_of
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables import cell_texts
-from mate_tf.tables.given import as_table
+from mate_tf.tables.any_table import as_table
 from mate_tf.tables.passages import split_sentences
 from mate_tf.tables.table import Table
 
@@ -98,7 +98,7 @@ class PointrPredictor:
     def _load(self, stage: str, engine: str | None, reading: dict[str, bool] | None = None):
         """Loads the model of a stage: an export, a preset or the folder of a training run."""
         source = sources.find(os.path.join(self._name, stage))
-        return loaded.load(source, reading=reading, engine=engine)
+        return loading.load(source, reading=reading, engine=engine)
 
     @property
     def engine(self) -> str:

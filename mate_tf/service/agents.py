@@ -11,9 +11,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 import mate_tf
 from mate_tf.errors import InputError, on_one_line
-from mate_tf.service import requests
+from mate_tf.service import request_values
 from mate_tf.service.batching import Batcher, Full, Question
-from mate_tf.serving import notes
+from mate_tf.serving import answer_notes
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
@@ -57,7 +57,7 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
     batcher = Batcher(answer, most=1, waiting=16)
 
     def read(table: str, question: str) -> Question:
-        text = requests.question({"question": question})
+        text = request_values.question({"question": question})
         prepared = PreparedTable(table_of(table, folder, limits))
         return Question(prepared, text, None, prepared.table.num_rows)
 
@@ -76,7 +76,7 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
             raise ToolError(f"no answer within {timeout:g} s") from None
         kept = ("text", "cells", "confidence", "answerable", "notes", "cuts")
         content = answer.to_json()
-        return {"answer": notes.in_words(answer), **{name: content[name] for name in kept}}
+        return {"answer": answer_notes.in_words(answer), **{name: content[name] for name in kept}}
 
     return made
 
@@ -98,7 +98,7 @@ def table_of(given: str, folder: str, limits: Limits) -> Table:
         InputError: there is no such file, it is elsewhere, or cannot be read.
     """
     if "\n" in given.strip():
-        return requests.file(
+        return request_values.file(
             io.BytesIO(given.encode("utf-8", "surrogatepass")), "table.csv", limits
         )
     top = pathlib.Path(folder).resolve()
@@ -110,4 +110,4 @@ def table_of(given: str, folder: str, limits: Limits) -> Table:
     if not given.strip() or not is_file or not path.is_relative_to(top):
         # The same words for both, so that nothing is said about files elsewhere.
         raise InputError(f"{given[:200]!r}: no such file below {top}; or give CSV text")
-    return requests.without_folder(path, limits)
+    return request_values.without_folder(path, limits)

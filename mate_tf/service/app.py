@@ -20,12 +20,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mate_tf.errors import InputError, on_one_line
-from mate_tf.service import guard, openapi, requests, stopping
+from mate_tf.service import guard, openapi, request_values, stopping
 from mate_tf.service.batching import Batcher, Full, Question
 from mate_tf.service.metrics import CONTENT_TYPE, Metrics
 from mate_tf.service.replies import JsonErrors, Refusal, error, reply
 from mate_tf.service.settings import LARGEST_JSON, Settings
-from mate_tf.service.store import Tables
+from mate_tf.service.table_store import Tables
 from mate_tf.tables.limits import MIB
 
 RETRY = {"Retry-After": "1"}
@@ -92,7 +92,9 @@ class Service:
                     413, f"{len(given)} questions; at most {self.settings.waiting} are allowed"
                 )
             for number, each in enumerate(given, start=1):
-                requests.check_keys(each, requests.JSON_KEYS["ask"], f"question {number}: ")
+                request_values.check_keys(
+                    each, request_values.JSON_KEYS["ask"], f"question {number}: "
+                )
             answers = await self._answers(given, numbered=True)
         return reply(answers)
 
@@ -167,12 +169,12 @@ class Service:
         """Yields the keys and values of a request, JSON or a form."""
         if _content_type(request) != "multipart/form-data":
             given = await self._json(request)
-            requests.check_keys(given, requests.JSON_KEYS[kind])
+            request_values.check_keys(given, request_values.JSON_KEYS[kind])
             yield given
             return
         async with request.form(max_files=1, max_fields=8) as form:
             given: dict[str, Any] = dict(form)
-            requests.check_keys(given, requests.FORM_KEYS[kind])
+            request_values.check_keys(given, request_values.FORM_KEYS[kind])
             if len(form.multi_items()) > len(given):
                 raise InputError("the form has a field twice")
             for name, value in given.items():
@@ -181,7 +183,7 @@ class Service:
                     raise InputError(f"{name}: expected {kind}")
             for name in ("previous", "texts"):
                 if name in given:
-                    given[name] = requests.parse(given[name], name)
+                    given[name] = request_values.parse(given[name], name)
             yield given
 
     async def _json(self, request: Request) -> Any:
@@ -200,7 +202,7 @@ class Service:
                     "multipart/form-data",
                 )
             pieces.append(piece)
-        return await self._read(requests.parse, b"".join(pieces))
+        return await self._read(request_values.parse, b"".join(pieces))
 
     async def _read(self, function: Callable, *arguments) -> Any:
         """Calls a function in a thread of those that read tables."""
@@ -239,9 +241,9 @@ class Service:
 
     def _question(self, given: dict, where: str) -> tuple[str, Question]:
         """Reads one question; returns the id of its table and the question."""
-        text = requests.question(given, where)
+        text = request_values.question(given, where)
         name, prepared = self._table(given, where)
-        before = requests.previous(given.get("previous"), prepared.table, where)
+        before = request_values.previous(given.get("previous"), prepared.table, where)
         cells = (prepared.table.num_rows + 1) * prepared.table.num_columns
         return name, Question(prepared, text, before, cells)
 
@@ -253,19 +255,19 @@ class Service:
         if has_texts and "table_id" in given:
             raise InputError(f"{where}texts: post them with the table")
         if "file" in given:
-            requests.check_one_table(given, "file", where)
+            request_values.check_one_table(given, "file", where)
             sent = given["file"]
-            table = requests.file(sent.file, sent.filename or "", self.settings.limits)
+            table = request_values.file(sent.file, sent.filename or "", self.settings.limits)
         else:
-            requests.check_one_table(given, "table", where)
+            request_values.check_one_table(given, "table", where)
             if "table_id" in given:
                 name = given["table_id"]
                 prepared = self._tables.get(name)
                 if prepared is None:
                     raise Refusal(404, f"{where}table_id: no table {name[:60]!r}; post it again")
                 return name, prepared
-            table = requests.table(given["table"], self.settings.limits, where)
-        return self._tables.add(requests.with_texts(given, table, where))
+            table = request_values.table(given["table"], self.settings.limits, where)
+        return self._tables.add(request_values.with_texts(given, table, where))
 
 
 def _content_type(request: Request) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import mate_tf
-from mate_tf.service import requests
+from mate_tf.service import request_values
 from mate_tf.service.settings import LARGEST_JSON, Settings
 from mate_tf.tables.limits import MIB
 
@@ -43,7 +43,7 @@ _CELL = {
 }
 _QUESTION = {
     "table_id": {"type": "string", "description": "Id of a table that was posted before."},
-    "question": {"type": "string", "maxLength": requests.LONGEST_QUESTION},
+    "question": {"type": "string", "maxLength": request_values.LONGEST_QUESTION},
     "previous": {
         "type": ["array", "null"],
         "items": _object(_CELL, ["row", "column"]),

@@ -9,7 +9,7 @@ import numpy as np
 from mate_tf import tables
 from mate_tf.answers import computed, execution
 from mate_tf.answers.execution import AGGREGATIONS
-from mate_tf.serving import notes
+from mate_tf.serving import answer_notes
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.table import Table
 
@@ -91,14 +91,14 @@ class Answer:
 
     def to_markdown(self) -> str:
         """Returns the answer in words and, below it, the table with its cells in bold."""
-        lines = [notes.in_words(self), *(f"note: {note}" for note in self.notes)]
+        lines = [answer_notes.in_words(self), *(f"note: {note}" for note in self.notes)]
         if self.table is not None:
             lines += ["", self.table.to_markdown(self.coordinates)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Returns the answer and the table with its cells marked, as HTML for notebooks."""
-        lines = [f"<b>{escape(notes.in_words(self))}</b>"]
+        lines = [f"<b>{escape(answer_notes.in_words(self))}</b>"]
         lines += [escape(note) for note in (*self.notes, *self.cuts)]
         shown = "" if self.table is None else tables.html.standalone(self.table, self.coordinates)
         return f"<p>{'<br>'.join(lines)}</p>{shown}"

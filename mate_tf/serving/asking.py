@@ -11,7 +11,7 @@ from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, names, notes, whole
+from mate_tf.serving import answer_notes, confidence, names, whole
 from mate_tf.serving.answer import Answer, from_cells, from_class
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
@@ -99,7 +99,7 @@ class Asking:
             outputs = part.outputs(outputs)
             answer = self._answer((prepared, question), outputs, cuts, part, before)
         lacking = previous is not None and not self._refers(previous)
-        if note := notes.describe_reference(question) if lacking else "":
+        if note := answer_notes.describe_reference(question) if lacking else "":
             answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
         return answer
 
@@ -284,11 +284,11 @@ class Asking:
     ) -> Answer:
         """Returns an answer with its confidence, whether it is one, and notes."""
         table, calibration = prepared.table, self._calibration
-        remarks = notes.describe_limits(question, table.columns, aggregates, classes)
+        remarks = answer_notes.describe_limits(question, table.columns, aggregates, classes)
         known = calibration.associations if calibration is not None else None
         unknown = [] if classes is not None else names.unknown(question, prepared.words, known)
         if answer.aggregation == NONE and classes is None:
-            remarks += notes.describe_order(
+            remarks += answer_notes.describe_order(
                 question, table.columns, prepared.columns, prepared.totals
             )
         if unknown:
@@ -304,7 +304,7 @@ class Asking:
             has_answer = float(calibration.has_answer(raw, shared, lacking))
             answerable &= has_answer >= calibration.threshold
             # A program of the other words answers another question.
-            answerable &= not (is_computed and lacking and sure < notes.UNSURE)
+            answerable &= not (is_computed and lacking and sure < answer_notes.UNSURE)
         return dataclasses.replace(
             answer,
             confidence=sure,

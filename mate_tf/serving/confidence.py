@@ -17,8 +17,8 @@ from mate_tf.evaluation import unanswerable
 from mate_tf.evaluation.associations import Associations, share_of_words
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.files.atomic import write_json
-from mate_tf.serving import exported, names
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving import export_files, names
+from mate_tf.serving.model_folder import Kind, Source
 
 if TYPE_CHECKING:
     from mate_tf.evaluation.predictions import Interactions, Judge
@@ -330,7 +330,7 @@ def read(source: Source) -> Calibration | None:
         InputError: if the file cannot be used.
     """
     if source.kind is Kind.EXPORT:
-        return find(exported.extras_dir(source.folder))
+        return find(export_files.extras_dir(source.folder))
     if os.path.isdir(source.checkpoint):
         return find(source.folder, latest_weights(source.folder))
     return find(source.folder, os.path.basename(source.checkpoint).removesuffix(".index"))

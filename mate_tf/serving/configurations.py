@@ -9,9 +9,9 @@ from mate_tf.files.json_files import read_json_object
 from mate_tf.models import huggingface
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import source as sources
-from mate_tf.serving import vocabulary
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving import huggingface_vocabulary
+from mate_tf.serving import model_folder as sources
+from mate_tf.serving.model_folder import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.training import experiments
 
@@ -94,7 +94,7 @@ def _huggingface(source: Source, task: str | None) -> Pretrained:
         task=task,
         model=model,
         conversion=ConversionConfig(max_seq_length=_fitting_length(model, length), **options),
-        vocab_file=vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
+        vocab_file=huggingface_vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
         class_names=class_names,
     )
 
@@ -122,7 +122,7 @@ def _tapas(source: Source, task: str | None) -> Pretrained:
         task=task,
         model=model,
         conversion=ConversionConfig(max_seq_length=_fitting_length(model, MAX_SEQ_LENGTH)),
-        vocab_file=vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
+        vocab_file=huggingface_vocabulary.text_file(source.needed(*sources.VOCABULARY_FILES)),
         class_names=_class_names_of_task(task),
     )
 

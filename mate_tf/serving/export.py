@@ -19,7 +19,7 @@ from mate_tf.files import folder
 from mate_tf.files.atomic import write_json
 from mate_tf.files.lock import locked_beside
 from mate_tf.serving import signatures
-from mate_tf.serving.exported import (
+from mate_tf.serving.export_files import (
     SETTINGS_FILE,
     VOCABULARY_FILE,
     extras_dir,
@@ -149,9 +149,11 @@ def _described(model) -> dict:
     }
 
 
-def _reader(vocab_file, config: ConversionConfig) -> "serving.table_reader.TableReader | None":
+def _reader(
+    vocab_file, config: ConversionConfig
+) -> "serving.in_graph.table_reader.TableReader | None":
     """Returns the reader of the signature on strings; None if the graph lacks a set option."""
-    missing = serving.table_reader.not_in_graph(config)
+    missing = serving.in_graph.table_reader.not_in_graph(config)
     if missing:
         logging.warning(
             "no signature %s: the graph does not support %s; use mate_tf.Predictor instead",
@@ -159,4 +161,4 @@ def _reader(vocab_file, config: ConversionConfig) -> "serving.table_reader.Table
             ", ".join(missing),
         )
         return None
-    return serving.table_reader.TableReader(vocab_file, config)
+    return serving.in_graph.table_reader.TableReader(vocab_file, config)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, overload
 
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import confidence, exported, forks, loaded, prepared, presets, source
+from mate_tf.serving import (
+    confidence,
+    export_files,
+    forks,
+    loading,
+    model_folder,
+    prepared,
+    presets,
+)
 from mate_tf.serving.answer import Answer
 from mate_tf.serving.asking import WHOLE, Asking, options_of
 from mate_tf.serving.prepared import PreparedTable
@@ -55,8 +63,8 @@ class Predictor:
         engine: str | None = None,
     ):
         forks.check(str(saved_model_dir))
-        model = loaded.export(saved_model_dir, options_of(reading), engine)
-        extras = exported.extras_dir(saved_model_dir)
+        model = loading.export(saved_model_dir, options_of(reading), engine)
+        extras = export_files.extras_dir(saved_model_dir)
         self._set(model, saved_model_dir, confidence.find(extras), reading)
 
     def _set(
@@ -120,8 +128,8 @@ class Predictor:
         forks.check(os.fspath(folder_or_name))
         if not 0 <= float32_margin <= 1:
             raise InputError(f"float32_margin={float32_margin} is not between 0 and 1")
-        origin, part = source.find(folder_or_name), options_of(reading)
-        model = loaded.load(
+        origin, part = model_folder.find(folder_or_name), options_of(reading)
+        model = loading.load(
             origin, attention, precision, max_seq_length, task, part, float32_margin, engine
         )
         predictor = cls.__new__(cls)

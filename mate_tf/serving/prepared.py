@@ -12,7 +12,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import columns, totals
-from mate_tf.tables.given import as_table
+from mate_tf.tables.any_table import as_table
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import is_unicode
 
@@ -28,7 +28,7 @@ class PreparedTable:
     `Predictor.prepare` makes one. It fits every model.
 
     Args:
-        given: the table, in any form that `tables.given.as_table` takes.
+        given: the table, in any form that `tables.any_table.as_table` takes.
 
     Attributes:
         table: the `Table`.

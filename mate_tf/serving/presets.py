@@ -7,7 +7,7 @@ installed. `serving.saving` writes such folders.
 import pathlib
 
 from mate_tf.errors import InputError
-from mate_tf.serving.source import POINTR, Kind, Source
+from mate_tf.serving.model_folder import POINTR, Kind, Source
 
 DEFAULT = "mini"
 """The preset that --mode=ask uses without another model."""

@@ -23,8 +23,8 @@ from mate_tf.serving.engine.served import (
     WithFloat32,
     with_margin,
 )
-from mate_tf.serving.served import LiveModel, ServedModel
-from mate_tf.serving.source import Source
+from mate_tf.serving.model_folder import Source
+from mate_tf.serving.served_model import LiveModel, ServedModel
 from mate_tf.training import weights
 
 

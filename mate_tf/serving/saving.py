@@ -16,8 +16,8 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import FILE, Calibration
 from mate_tf.files import folder as folders
 from mate_tf.files import paths
-from mate_tf.serving import confidence, source
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving import confidence, model_folder
+from mate_tf.serving.model_folder import Kind, Source
 from mate_tf.tables.conversion import READING_OPTIONS
 
 CARD = "README.md"
@@ -221,7 +221,7 @@ def _write_files(trained: TrainedModel, folder: str, dtype: str | None) -> None:
     dtype = dtype or _smallest(weights)
     if dtype == "int8":
         weights = channels.rounded(weights)
-    safetensors.write(os.path.join(folder, source.WEIGHTS), weights, _DTYPES[dtype])
+    safetensors.write(os.path.join(folder, model_folder.WEIGHTS), weights, _DTYPES[dtype])
     shutil.copyfile(model.converter.vocab_file, os.path.join(folder, VOCABULARY))
     config = {
         "task": {

@@ -55,7 +55,10 @@ class ServingModule(tf.Module):
     """
 
     def __init__(
-        self, model, reader: "serving.table_reader.TableReader | None" = None, class_names=()
+        self,
+        model,
+        reader: "serving.in_graph.table_reader.TableReader | None" = None,
+        class_names=(),
     ):
         super().__init__(name="mate_tf")
         # A partial, not the model: for a model as attribute Keras would also trace every layer
@@ -150,7 +153,7 @@ class ServingModule(tf.Module):
             InvalidArgumentError: if the three arguments have different batch sizes, or header and
                 cells different numbers of columns.
         """
-        question, header, cells = serving.table_reader.checked(question, header, cells)
+        question, header, cells = serving.in_graph.table_reader.checked(question, header, cells)
         if self._reader is None:
             raise ValueError("only a module with a reader answers questions about texts")
         features, values, read = self._reader(question, header, cells)
@@ -162,7 +165,7 @@ class ServingModule(tf.Module):
             )
         else:
             aggregation = tf.zeros_like(question, tf.int32)
-        value, text = serving.graph_answers.result(cells, selected > 0, aggregation, values)
+        value, text = serving.in_graph.answers.result(cells, selected > 0, aggregation, values)
         answer = {
             "cells": selected,
             "probabilities": read.of_table(outputs["cell_probabilities"]),

@@ -11,10 +11,10 @@ from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.serving import export as saved_model
 from mate_tf.serving import forks
-from mate_tf.serving.exported import read_settings
-from mate_tf.serving.served import load_signature
+from mate_tf.serving.export_files import read_settings
+from mate_tf.serving.in_graph.word_pieces import WordPieces
+from mate_tf.serving.served_model import load_signature
 from mate_tf.serving.signatures import SERVING_DEFAULT
-from mate_tf.serving.word_pieces import WordPieces
 
 _WORD_PIECES = "word_pieces"
 

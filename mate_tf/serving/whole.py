@@ -21,7 +21,7 @@ from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.programs import Explanation
 from mate_tf.answers.sheet import Meaning, Sheet
 from mate_tf.evaluation import calibration
-from mate_tf.tables import linearize, pruning, question_nouns
+from mate_tf.tables import column_nouns, linearize, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
@@ -297,7 +297,7 @@ class Joining:
         features = {
             "operation": 1.0 if read.operations is None else float(read.operations[index]),
             "column": float(read.cells[column]),
-            "asked column": question_nouns.answers(name, self._asked_words)
+            "asked column": column_nouns.answers(name, self._asked_words)
             or (self._wanted == asked.AMOUNT and self._is_number[column] and self._named[column]),
             "person": self._is_person and is_text,
             "no person": self._is_person and not is_text and operation == NONE,

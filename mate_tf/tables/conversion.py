@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from mate_tf.errors import InputError
+from mate_tf.field_types import MOST, Count, CountOrZero, Range
 from mate_tf.tables.passages import NUM_SENTENCES
-from mate_tf.values import MOST, Count, CountOrZero, Range
 
 TAPAS, MODERN = "tapas", "modern"
 NUMBER_PARSERS = (TAPAS, MODERN)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from mate_tf.errors import InputError
-from mate_tf.tables import opened
+from mate_tf.tables import opening
 from mate_tf.tables.limits import LimitedRows, Limits
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
@@ -59,16 +59,16 @@ def read(
     Raises:
         InputError: as `files.read_csv`; if the file is beyond a limit.
     """
-    with opened.opened(path, limits) as file, opened.invalid_named(path):
-        first = file.read(opened.CHUNK)
+    with opening.opened(path, limits) as file, opening.invalid_named(path):
+        first = file.read(opening.CHUNK)
         while first and not first.strip():
-            first = file.read(opened.CHUNK)
+            first = file.read(opening.CHUNK)
         if not first:
             raise InputError(f"{path}: the file is empty")
         file.seek(0)
         result = records(path, file, Form(delimiter, escape), limits)
         header, kept = keep(path, result, delimiter, limits)
-        return header, kept.rows, kept.unread(opened.share_read(file))
+        return header, kept.rows, kept.unread(opening.share_read(file))
 
 
 def keep(
@@ -91,8 +91,8 @@ def keep(
         where = f"row {number} (line {line})" if number else "header"
         if len(record) != len(header):
             raise InputError(
-                f"{path}: {where} has {opened.counted(record)}, but the header has "
-                f"{opened.counted(header)} (separated by {_NAMES.get(delimiter, repr(delimiter))})"
+                f"{path}: {where} has {opening.counted(record)}, but the header has "
+                f"{opening.counted(header)} (separated by {_NAMES.get(delimiter, repr(delimiter))})"
             )
         if number == 0:
             kept.add_header(record)

@@ -3,7 +3,7 @@
 import os
 
 from mate_tf.errors import InputError
-from mate_tf.tables import delimited, opened
+from mate_tf.tables import delimited, opening
 from mate_tf.tables.limits import UNLIMITED
 
 Path = str | os.PathLike
@@ -34,7 +34,7 @@ def read_text(path: Path) -> str:
     Raises:
       InputError: if the file cannot be read, is blank, is not UTF-8, or is a pipe or a device.
     """
-    with opened.opened(path) as file, opened.invalid_named(path):
+    with opening.opened(path) as file, opening.invalid_named(path):
         text = file.read()
     if not text.strip():
         raise InputError(f"{path}: the file is empty")

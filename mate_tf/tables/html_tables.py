@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.tables import opened
+from mate_tf.tables import opening
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
@@ -62,7 +62,7 @@ def read_page(path: str | os.PathLike, name: str | None = None) -> Page:
         InputError: if it cannot be read, is too large or not UTF-8.
     """
     reader = _Reader(os.fspath(path) if name is None else name)
-    with opened.opened(path, LIMITS) as file, opened.invalid_named(path):
+    with opening.opened(path, LIMITS) as file, opening.invalid_named(path):
         text = file.read()
     try:
         # Not closed: what is incomplete at the end is left out, and not searched again and again.

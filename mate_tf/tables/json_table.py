@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from mate_tf.errors import InputError
-from mate_tf.tables import opened
+from mate_tf.tables import opening
 from mate_tf.tables.json_stream import JsonStream, decoder
 from mate_tf.tables.limits import LimitedRows, Limits
 
@@ -41,12 +41,12 @@ def read(
             has another form, or is beyond a limit.
     """
     kept = LimitedRows(path, limits)
-    with opened.opened(path, limits) as file, opened.invalid_named(path):
+    with opening.opened(path, limits) as file, opening.invalid_named(path):
         if _is_lines(file, limits):
             header = _keep_objects(_lines(file, path), kept, path)
             rows = [[row.get(name) for name in header] for row in kept.rows]
-            return header, rows, {}, kept.unread(opened.share_read(file))
-        text = file.read(min(limits.max_table_characters, opened.size(file)))
+            return header, rows, {}, kept.unread(opening.share_read(file))
+        text = file.read(min(limits.max_table_characters, opening.size(file)))
         longer = file.read(1)
         if not (text + longer).strip():
             raise InputError(f"{path}: the file is empty")
@@ -63,7 +63,7 @@ def read(
             if isinstance(error, UnicodeDecodeError):
                 raise
             raise InputError(f"{path}: not valid JSON: {error}") from None
-        unread = kept.unread(opened.share_read(file))
+        unread = kept.unread(opening.share_read(file))
     header, about = parsed
     return header, _rows_of(header, kept, path), about, unread
 
@@ -246,7 +246,7 @@ def _keep_object(
 def _check_length(row: list[Any], expected: int, where: str) -> None:
     """Raises InputError unless a row has `expected` values."""
     if len(row) != expected:
-        raise InputError(f"{where} has {opened.counted(row)}, but the header has {expected}")
+        raise InputError(f"{where} has {opening.counted(row)}, but the header has {expected}")
 
 
 def _check_cells(row: list[Any], where: str) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from mate_tf.errors import InputError
 from mate_tf.files import zips
-from mate_tf.tables import extents, opened
+from mate_tf.tables import extents, opening
 from mate_tf.tables.limits import MIB, LimitedRows, Limits
 from mate_tf.tables.table import Table
 
@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_size(path, limits: Limits) -> None:
-    with opened.opened_bytes(path, limits) as file:
+    with opening.opened_bytes(path, limits) as file:
         is_packed = file.read(4) == b"PK\x03\x04"
         file.seek(0)
         try:
@@ -161,7 +161,7 @@ def _check_size(path, limits: Limits) -> None:
             with zipfile.ZipFile(file) as parts:
                 largest = limits.max_unpacked_mb * MIB
                 try:
-                    zips.check(parts, opened.size(file), largest, limits.max_zip_ratio)
+                    zips.check(parts, opening.size(file), largest, limits.max_zip_ratio)
                 except InputError as error:
                     raise InputError(f"{error} (max_unpacked_mb, max_zip_ratio)") from None
                 extents.check(parts)

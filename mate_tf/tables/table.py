@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import frames
+from mate_tf.tables import data_frames
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
@@ -232,7 +232,7 @@ class Table:
         Raises:
           InputError: if it is not a frame, or has no columns.
         """
-        header, columns = frames.read(frame)
+        header, columns = data_frames.read(frame)
         return cls.from_rows(header, zip(*columns, strict=True), title, **about)
 
     def with_remarks(self, remarks: Iterable[str]) -> "Table":
@@ -301,7 +301,7 @@ def _text(value: Any) -> str:
     """Converts a value to text: "" for a missing one, the date for a datetime at midnight."""
     if isinstance(value, str):
         return str(value)
-    if frames.is_gap(value):
+    if data_frames.is_gap(value):
         return ""
     if isinstance(value, datetime) and value.time() == time.min:
         return value.date().isoformat()

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
 from mate_tf.errors import InputError
-from mate_tf.tables import amounts, delimited, encodings, moments, opened
+from mate_tf.tables import amounts, delimited, encodings, moments, opening
 from mate_tf.tables.delimited import Form
 from mate_tf.tables.encodings import SAMPLE
 from mate_tf.tables.limits import Limits
@@ -77,7 +77,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = No
             is beyond a limit that refuses it.
     """
     asked = asked or FileOptions()
-    with opened.opened_bytes(path, limits) as raw:
+    with opening.opened_bytes(path, limits) as raw:
         sample, begin = raw.read(SAMPLE), 0
         while sample and not sample.strip():
             begin += len(sample)
@@ -93,7 +93,7 @@ def read(path: str | os.PathLike, limits: Limits, asked: FileOptions | None = No
                 content = _read(path, file, text, limits, asked)
             except UnicodeDecodeError as error:
                 if encoding == "utf-8":
-                    with opened.invalid_named(path):
+                    with opening.invalid_named(path):
                         raise
                 raise InputError(f"{path}: not valid {encoding}: {error}") from None
             except UnicodeError as error:
@@ -132,7 +132,7 @@ def _read(path, file: IO[str], sample: str, limits: Limits, asked: FileOptions) 
     everything = itertools.chain(begin, rest)
     header, kept = delimited.keep(path, everything, form.delimiter, limits)
     title = " ".join(filter(None, (cell.strip() for cells in above for cell in cells)))
-    return TextTable(header, kept.rows, kept.unread(opened.share_read(file)), title, remarks)
+    return TextTable(header, kept.rows, kept.unread(opening.share_read(file)), title, remarks)
 
 
 def _form(lines: Sequence[str], delimiter: str | None) -> Form:

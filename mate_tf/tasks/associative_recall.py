@@ -6,8 +6,8 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.data.converters.sequences import SYMBOLS
 from mate_tf.data.datasets import associative_recall
+from mate_tf.field_types import Count, CountOrZero, Tokens
 from mate_tf.tasks import base, lra, registry, sequence
-from mate_tf.values import Count, CountOrZero, Tokens
 
 
 @dataclasses.dataclass

@@ -17,11 +17,20 @@ from official.modeling.hyperparams import base_config
 from official.modeling.optimization.configs import optimization_config, optimizer_config
 
 from mate_tf.attention import AttentionConfig
+from mate_tf.field_types import (
+    MOST,
+    Count,
+    CountOrZero,
+    NotNegative,
+    Positive,
+    Range,
+    Share,
+    Tokens,
+)
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.tables.conversion import ConversionConfig as conversion_options
 from mate_tf.tasks import registry
 from mate_tf.tasks.optimizers import PATTERNS  # the import registers `bert_adamw` and `bert`
-from mate_tf.values import MOST, Count, CountOrZero, NotNegative, Positive, Range, Share, Tokens
 
 _Conversion = dataclasses.make_dataclass(
     "_Conversion",

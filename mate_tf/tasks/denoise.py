@@ -6,8 +6,8 @@ from typing import Annotated
 from mate_tf.data.pretraining import denoising, documents
 from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
+from mate_tf.field_types import Count, CountOrZero, Range, Share
 from mate_tf.tasks import base, configs, registry, text_pretrain, text_to_text
-from mate_tf.values import Count, CountOrZero, Range, Share
 
 
 @dataclasses.dataclass

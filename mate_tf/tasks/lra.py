@@ -13,8 +13,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf.data.converters.sequences import BYTES, SYMBOLS
 from mate_tf.data.datasets import listops
 from mate_tf.data.datasets import lra as files
+from mate_tf.field_types import Count, CountOrZero
 from mate_tf.tasks import base, configs, registry, sequence
-from mate_tf.values import Count, CountOrZero
 
 _BYTE_VOCABULARY = 260  # four special pieces and the bytes
 

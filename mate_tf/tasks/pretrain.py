@@ -9,11 +9,11 @@ from mate_tf.data import pretraining
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.pretraining.masking import Masking, MaskingConfig
 from mate_tf.errors import InputError
+from mate_tf.field_types import CountOrZero, Range, Share
 from mate_tf.layers.framework import keras
 from mate_tf.models.pretrainer import PretrainerConfig, TablePretrainer
 from mate_tf.tasks import base, configs, registry
 from mate_tf.tasks.head_metrics import CLASS
-from mate_tf.values import CountOrZero, Range, Share
 
 METRICS = ("masked_lm_accuracy", "masked_lm_loss", "next_sentence_accuracy", "next_sentence_loss")
 

@@ -6,11 +6,11 @@ from mate_tf.data.datasets import questions
 from mate_tf.data.interactions import given
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation, metrics
+from mate_tf.field_types import Count, CountOrZero, Share
 from mate_tf.tables.conversion import MODERN
 from mate_tf.tasks import configs, registry, table
 from mate_tf.tasks.tabfact import TabFactTask
 from mate_tf.tasks.wtq import COUNTING_BASELINES, weakly_supervised
-from mate_tf.values import Count, CountOrZero, Share
 
 
 @dataclasses.dataclass

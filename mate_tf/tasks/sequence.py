@@ -11,10 +11,10 @@ from mate_tf.data.converters import sequences
 from mate_tf.data.features import TOKEN_TYPES
 from mate_tf.errors import InputError
 from mate_tf.evaluation import sequence_metrics
+from mate_tf.field_types import Range
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.tasks import base, configs
-from mate_tf.values import Range
 
 
 @dataclasses.dataclass

@@ -14,9 +14,9 @@ from mate_tf.data.converters.tokenizer import Tokenizer
 from mate_tf.data.datasets import squad
 from mate_tf.errors import InputError
 from mate_tf.evaluation import squad as evaluation
+from mate_tf.field_types import Number, Range, Tokens
 from mate_tf.models.heads.spans import BOUNDARY, NO_SPANS
 from mate_tf.tasks import base, configs, registry, sequence
-from mate_tf.values import Number, Range, Tokens
 
 _NUM_TRAIN = 87_599  # of version 1.1
 _EPOCHS, _BATCH_SIZE = 3, 32

@@ -6,11 +6,11 @@ from official.modeling.hyperparams import base_config
 
 from mate_tf.data import synthetic
 from mate_tf.evaluation import metrics
+from mate_tf.field_types import Count, CountOrZero, Share
 from mate_tf.models.classifier import ClassifierConfig
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.heads import cell_selection
 from mate_tf.tasks import base, configs, registry, table
-from mate_tf.values import Count, CountOrZero, Share
 
 
 @dataclasses.dataclass

@@ -7,9 +7,9 @@ from mate_tf import evaluation
 from mate_tf.data import features
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
+from mate_tf.field_types import Range
 from mate_tf.files.atomic import write_text
 from mate_tf.tasks import base, configs
-from mate_tf.values import Range
 
 
 @dataclasses.dataclass

@@ -15,10 +15,10 @@ from mate_tf.data.pretraining import documents
 from mate_tf.data.pretraining.masking import MaskingConfig
 from mate_tf.data.pretraining.sentence_pairs import Packer
 from mate_tf.errors import InputError
+from mate_tf.field_types import Count, CountOrZero, Range, Share
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.models.pretrainer import PretrainerConfig
 from mate_tf.tasks import configs, pretrain, registry, sequence
-from mate_tf.values import Count, CountOrZero, Range, Share
 
 
 @dataclasses.dataclass

@@ -14,11 +14,11 @@ from mate_tf.data.datasets import summaries
 from mate_tf.data.features import TARGET
 from mate_tf.errors import InputError
 from mate_tf.evaluation import rouge
+from mate_tf.field_types import CountOrZero, NotNegative, Range
 from mate_tf.layers.framework import keras
 from mate_tf.models.encoder_decoder import EncoderDecoder
 from mate_tf.models.encoder_decoder_config import EncoderDecoderConfig
 from mate_tf.tasks import base, configs, registry, sequence
-from mate_tf.values import CountOrZero, NotNegative, Range
 
 METRICS = ("target_accuracy", "target_loss")
 """Share of the tokens of the target that are the most probable ones, and their cross-entropy."""

@@ -13,7 +13,7 @@ stage to stage as in a single training.
 import dataclasses
 import os
 
-from mate_tf import attention, values
+from mate_tf import attention, field_types
 from mate_tf.attention import AttentionConfig
 from mate_tf.attention.abilities import HasTrees
 from mate_tf.checkpoints.latest import latest
@@ -159,7 +159,9 @@ def _patterns(config, target):
             "has trees"
         )
     if config.finished not in FINISHED:
-        raise values.refused("bootstrap.finished", config.finished, f"one of {', '.join(FINISHED)}")
+        raise field_types.refused(
+            "bootstrap.finished", config.finished, f"one of {', '.join(FINISHED)}"
+        )
     start = config.start_height
     layers = [config.attention if has_trees(each) else each for each in target]
     if config.steps_before:

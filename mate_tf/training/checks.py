@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 
-from mate_tf import values
+from mate_tf import field_types
 from mate_tf.checkpoints.latest import latest
 from mate_tf.errors import InputError
 from mate_tf.files.lock import Lock
@@ -27,7 +27,7 @@ def check_gpus(runtime) -> None:
     available = len(tf.config.list_physical_devices("GPU"))
     if runtime.num_gpus > available and runtime.distribution_strategy != "tpu":
         allowed = f"at most {available}, the number of GPUs that TensorFlow finds here"
-        raise values.refused("runtime.num_gpus", runtime.num_gpus, allowed)
+        raise field_types.refused("runtime.num_gpus", runtime.num_gpus, allowed)
 
 
 def check_best_checkpoint(settings, task) -> None:
@@ -42,15 +42,17 @@ def check_best_checkpoint(settings, task) -> None:
         return
     if not folder or not metric:
         missing = _BEST[1] if folder else _BEST[0]
-        raise values.refused(f"trainer.{missing}", metric if folder else folder, "a name")
+        raise field_types.refused(f"trainer.{missing}", metric if folder else folder, "a name")
     if folder in (".", "..") or "/" in folder or "\\" in folder:
-        raise values.refused(f"trainer.{_BEST[0]}", folder, "the name of a folder in --model_dir")
+        raise field_types.refused(
+            f"trainer.{_BEST[0]}", folder, "the name of a folder in --model_dir"
+        )
     known = [VALIDATION_LOSS, *(each.name for each in task.build_metrics(training=False))]
     if metric not in known:
-        raise values.refused(f"trainer.{_BEST[1]}", metric, f"one of {', '.join(known)}")
+        raise field_types.refused(f"trainer.{_BEST[1]}", metric, f"one of {', '.join(known)}")
     order = settings.best_checkpoint_metric_comp
     if order not in ("higher", "lower"):
-        raise values.refused("trainer.best_checkpoint_metric_comp", order, "higher or lower")
+        raise field_types.refused("trainer.best_checkpoint_metric_comp", order, "higher or lower")
 
 
 class FolderCheck:

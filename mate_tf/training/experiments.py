@@ -8,7 +8,7 @@ import tensorflow as tf
 from official.modeling import hyperparams
 from official.modeling.hyperparams import base_config, params_dict
 
-from mate_tf import tasks, values
+from mate_tf import field_types, tasks
 from mate_tf.attention import AttentionConfig
 from mate_tf.errors import InputError, suggestion
 from mate_tf.files import paths, yaml_files
@@ -76,7 +76,7 @@ def override(config, given, source):
         source: file or flag, for messages.
 
     Raises:
-        InputError: for an unknown key, or a value of a wrong type or range (`mate_tf.values`);
+        InputError: for an unknown key, or a value of a wrong type or range (`mate_tf.field_types`);
             then nothing is changed.
     """
     _check(config, given, source, "")
@@ -111,10 +111,10 @@ def read_override(text):
 
 def check(experiment: TableExperiment) -> None:
     """Raises InputError for a value out of its range, or values that contradict each other."""
-    values.check_all(experiment)
+    field_types.check_all(experiment)
     trainer = experiment.trainer
     if trainer.summary_interval % trainer.steps_per_loop:
-        raise values.refused(
+        raise field_types.refused(
             "trainer.summary_interval",
             trainer.summary_interval,
             f"a multiple of trainer.steps_per_loop={trainer.steps_per_loop}",
@@ -122,7 +122,7 @@ def check(experiment: TableExperiment) -> None:
     for part in ("optimizer", "learning_rate"):
         if getattr(trainer.optimizer_config, part).type is None:
             key = f"trainer.optimizer_config.{part}.type"
-            raise values.refused(key, None, "a name")
+            raise field_types.refused(key, None, "a name")
     for part in ("learning_rate", "warmup"):
         chosen = getattr(trainer.optimizer_config, part)
         if chosen.type is not None:
@@ -133,10 +133,12 @@ def _check_schedule(schedule, path):
     """Checks that a learning rate or warm-up has all values. tf-models has no defaults of some."""
     for key, value in schedule.as_dict().items():
         if value is None and key != "staircase":
-            raise values.refused(f"{path}.{key}", None, f"a value, which {path} needs")
+            raise field_types.refused(f"{path}.{key}", None, f"a value, which {path} needs")
     if hasattr(schedule, "boundaries") and len(schedule.values) != len(schedule.boundaries) + 1:
         number = len(schedule.boundaries) + 1
-        raise values.refused(f"{path}.values", schedule.values, f"{number} values, by boundaries")
+        raise field_types.refused(
+            f"{path}.values", schedule.values, f"{number} values, by boundaries"
+        )
 
 
 def resolve(experiment: TableExperiment) -> TableExperiment:
@@ -274,7 +276,7 @@ def _parse_yaml(text, source):
 
 
 def _check(config, given, source, prefix):
-    annotations = values.annotations(type(config))
+    annotations = field_types.annotations(type(config))
     for key, value in given.items():
         path = f"{prefix}{key}"
         known = [name for name in config.__dict__ if name not in config.RESERVED_ATTR]
@@ -290,11 +292,11 @@ def _check(config, given, source, prefix):
         if isinstance(current, base_config.Config) and isinstance(value, dict):
             _check(current, value, source, f"{path}.")
             continue
-        values.check(path, value, annotation, source)
+        field_types.check(path, value, annotation, source)
         choices = [name for name in known if name != "type"] if key == "type" else None
         choices = choices or _CHOICES.get(path)
         if choices and value is not None and value not in choices:
-            raise values.refused(path, value, f"one of {', '.join(choices)}", source)
+            raise field_types.refused(path, value, f"one of {', '.join(choices)}", source)
 
 
 def _check_attention(current, value, source, path):
@@ -304,11 +306,11 @@ def _check_attention(current, value, source, path):
             _check_attention(AttentionConfig(), part, source, f"{path}[{layer}]")
         return
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise values.refused(path, value, "keys and values", source)
+        raise field_types.refused(path, value, "keys and values", source)
     base = current if isinstance(current, AttentionConfig) else AttentionConfig()
     try:
         base.replace(**value)
-    except values.ValueRefusedError as error:
+    except field_types.ValueRefusedError as error:
         message = str(error).removeprefix("attention")
         raise InputError(f"{source}: {path}{message}") from error
     except InputError as error:

@@ -7,7 +7,7 @@ import pytest
 
 from mate_tf.checkpoints import channels, safetensors, shared
 from mate_tf.errors import InputError
-from mate_tf.serving import source
+from mate_tf.serving import model_folder
 from mate_tf.serving.engine import loading
 from mate_tf.serving.predictor import Predictor
 
@@ -71,12 +71,12 @@ def test_a_preset_that_is_moved_and_saved(project, tmp_path):
     own = project / "models" / "mini-conversation"
     moved = tmp_path / "moved"
     shutil.copytree(own, moved)
-    found = loading.find(source.find(moved))
+    found = loading.find(model_folder.find(moved))
     with pytest.raises(InputError, match="shares weights with the preset 'mini', whose folder is"):
         found.weights()
     Predictor.from_pretrained(own).save_preset(tmp_path / "alone")
-    expected = loading.find(source.find(own)).weights()
-    alone = loading.find(source.find(tmp_path / "alone")).weights()
+    expected = loading.find(model_folder.find(own)).weights()
+    alone = loading.find(model_folder.find(tmp_path / "alone")).weights()
     assert alone.keys() == expected.keys()
     for name, values in expected.items():
         np.testing.assert_array_equal(alone[name], values)

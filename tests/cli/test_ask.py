@@ -7,7 +7,7 @@ import pytest
 from mate_tf.cli import ask
 from mate_tf.serving import presets
 from mate_tf.serving.predictor import Predictor
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 
 pytestmark = pytest.mark.usefixtures("loaded_once")
 

@@ -7,7 +7,7 @@ import pytest
 
 from mate_tf.cli import checks, flags
 from mate_tf.serving import presets, saving
-from mate_tf.serving.source import WEIGHTS, Kind
+from mate_tf.serving.model_folder import WEIGHTS, Kind
 
 FIND = importlib.util.find_spec
 

@@ -18,7 +18,7 @@ from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
 from mate_tf.serving.predictor import Predictor
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 
 QUESTION = "who is 41?"
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.serving import export
-from mate_tf.serving.served import ExportedModel
+from mate_tf.serving.served_model import ExportedModel
 from mate_tf.serving.signatures import parse_examples
 from mate_tf.training import experiments, layer_log, trainer
 

@@ -62,7 +62,7 @@ def test_keras(tmp_path):
 
 def test_strings(tmp_path):
     synthetic.make_vocabulary(tmp_path / "vocab.txt")
-    code = block("import tensorflow as tf\nfrom mate_tf.serving.preprocessor")
+    code = block("import tensorflow as tf\nfrom mate_tf.serving.in_graph.preprocessor")
     code += "for batch in dataset:\n    print(batch['label_ids'].numpy().sum())\n"
     assert int(run(tmp_path, "-c", code)) >= 2  # a word piece of each answer
 

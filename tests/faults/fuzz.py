@@ -27,7 +27,7 @@ from mate_tf.data.pretraining import table_folders
 from mate_tf.errors import InputError
 from mate_tf.files.json_files import read_json_lines, read_json_object
 from mate_tf.tables import html_tables
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 from mate_tf.training import experiments

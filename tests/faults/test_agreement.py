@@ -18,7 +18,7 @@ from mate_tf.data import interactions
 from mate_tf.data.converters.example_features import TableFeatures
 from mate_tf.data.converters.tokenizer import Encoding
 from mate_tf.evaluation import denotation
-from mate_tf.serving import graph_answers, numeric, ranking
+from mate_tf.serving.in_graph import answers, numeric, ranking
 from mate_tf.tables import numbers, pruning
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
@@ -132,7 +132,7 @@ def test_answers(capsys, operation):
     for chosen in ([0], [0, 1]):
         selected = np.zeros(cells.shape, bool)
         selected[:, chosen] = True
-        value, text = graph_answers.result(cells, tf.constant(selected), index, columns)
+        value, text = answers.result(cells, tf.constant(selected), index, columns)
         value = [None if np.isnan(each) else float(f"{each:.12g}") for each in value.numpy()]
         text = [each.decode() for each in text.numpy()]
         expected = [_answer(operation, table, chosen) for table in texts]

@@ -34,7 +34,7 @@ HEADER = ["id", "name", "city", "amount", "date", "note"]
 READ = """
 import json, re, sys, time
 from mate_tf.errors import InputError
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
 before, start = peak(), time.perf_counter()
 try:

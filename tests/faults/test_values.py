@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 from official.modeling.hyperparams import base_config
 
-from mate_tf import attention, tasks, values
+from mate_tf import attention, field_types, tasks
 from mate_tf.attention import config as attention_config
 from mate_tf.data import features as feature_names
 from mate_tf.errors import InputError
@@ -90,9 +90,9 @@ def is_refused(experiment, key, value):
 def fields(config, prefix=""):
     """Yields (key, annotation, value) of all fields of a config and of those in it."""
     if isinstance(config, attention.AttentionConfig):
-        hints = values.annotations(attention_config.options(config.name))
+        hints = field_types.annotations(attention_config.options(config.name))
     else:
-        hints = values.annotations(type(config))
+        hints = field_types.annotations(type(config))
     for key, annotation in hints.items():
         value = getattr(config, key)
         if isinstance(value, base_config.Config):
@@ -138,7 +138,7 @@ def test_every_number_has_a_range(found):
     assert not [
         key
         for key, kind in keys.items()
-        if not values.is_bounded(kind) and values.range_of(key) is None
+        if not field_types.is_bounded(kind) and field_types.range_of(key) is None
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mate_tf.data import features as feature_names
-from mate_tf.layers import replicas
+from mate_tf.layers import replica_losses
 from mate_tf.models.classifier import TableClassifier, label_features
 
 pytestmark = pytest.mark.thorough
@@ -248,8 +248,8 @@ def test_padding_examples_have_no_weight_beside_other_replicas(batch, small_conf
         seen.append((values.shape, weights.numpy()))
         return tf.constant(7.0)
 
-    monkeypatch.setattr(replicas, "number", lambda: 2)
-    monkeypatch.setattr(replicas, "weighted_mean", weighted_mean)
+    monkeypatch.setattr(replica_losses, "number", lambda: 2)
+    monkeypatch.setattr(replica_losses, "weighted_mean", weighted_mean)
     features = dict(batch)
     mask = tf.convert_to_tensor(features["input_mask"])
     padding = tf.one_hot(tf.zeros(len(mask) - 1, tf.int32), mask.shape[1], dtype=mask.dtype)

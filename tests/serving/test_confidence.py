@@ -13,7 +13,7 @@ from mate_tf.errors import InputError
 from mate_tf.evaluation import calibration, unanswerable
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.evaluation.metrics import has_right_cells
-from mate_tf.serving import confidence, export, source
+from mate_tf.serving import confidence, export, model_folder
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.confidence import Group, ScoredAnswers
 from mate_tf.serving.predictor import Predictor
@@ -277,7 +277,7 @@ def test_of_other_weights(folder, caplog):
         shutil.copy(folder / f"ckpt-0.{suffix}", folder / f"ckpt-9.{suffix}")
     for path, expected in ((folder, None), (folder / "ckpt-0", FITTED), (folder / "ckpt-9", None)):
         caplog.clear()
-        assert confidence.read(source.find(path)) == expected
+        assert confidence.read(model_folder.find(path)) == expected
         assert ("is of ckpt-0, not of ckpt-9" in caplog.text) == (expected is None)
     assert confidence.find(folder, confidence.latest_weights(folder)) is None
     assert confidence.find(folder / "absent", "ckpt-0") is None

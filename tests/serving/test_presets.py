@@ -7,8 +7,8 @@ import pytest
 
 from mate_tf.errors import InputError
 from mate_tf.serving import presets
+from mate_tf.serving.model_folder import Kind
 from mate_tf.serving.predictor import Predictor
-from mate_tf.serving.source import Kind
 
 
 @pytest.fixture

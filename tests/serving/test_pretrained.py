@@ -18,7 +18,7 @@ from mate_tf.evaluation.calibration import Calibration
 from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
-from mate_tf.serving import configurations, served, signatures, source
+from mate_tf.serving import configurations, model_folder, served_model, signatures
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.conversion import ConversionConfig
 
@@ -56,7 +56,7 @@ def same_answers(predictor, model, table, length=512):
     assert predictor._model.converter.config == config
     example = predictor.example(table, QUESTION)
     assert example == Predictor.example(
-        _over(served.LiveModel(model, ExampleConverter.from_config(vocab_file, config))),
+        _over(served_model.LiveModel(model, ExampleConverter.from_config(vocab_file, config))),
         table,
         QUESTION,
     )
@@ -222,7 +222,7 @@ def test_tapas_with_its_settings(tapas, table):
 
 def test_own_training_and_export(trained_model, predictor, table, monkeypatch):
     monkeypatch.setattr(
-        served, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
+        served_model, "ExportedModel", {str(trained_model / "export"): predictor._model}.get
     )
     of_export = Predictor.from_pretrained(trained_model / "export")
     of_training = Predictor.from_pretrained(trained_model)
@@ -299,7 +299,7 @@ def test_exported(folder, table, tmp_path):
 
 
 def test_graph_after_some_questions(folder, model, table, monkeypatch):
-    monkeypatch.setattr(served, "EAGER_CALLS", 0)
+    monkeypatch.setattr(served_model, "EAGER_CALLS", 0)
     assert same_answers(Predictor.from_pretrained(folder), model, table)
 
 
@@ -372,4 +372,4 @@ def test_classes_are_those_of_the_configuration(vocab_file, tmp_path):
         ("{name: QUESTIONS, statements_per_table: 2}", ("refuted", "entailed")),
     ):
         (tmp_path / "config.yaml").write_text(f"task: {task}\n")
-        assert configurations.read(source.find(tmp_path)).class_names == names
+        assert configurations.read(model_folder.find(tmp_path)).class_names == names

@@ -14,7 +14,7 @@ from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.evaluation.calibration import Calibration
 from mate_tf.models.classifier import TableClassifier
-from mate_tf.serving import confidence, pretrained, saving, source
+from mate_tf.serving import confidence, model_folder, pretrained, saving
 from mate_tf.serving.answer import Answer, AnswerCell
 from mate_tf.serving.engine import loading, served
 from mate_tf.serving.engine.model import has_bfloat16
@@ -48,7 +48,7 @@ def test_a_preset(trained, table, tmp_path):
     assert again.ask(table, QUESTION) == trained.ask(table, QUESTION)
     assert again.calibration is None
     assert repr(again).replace(str(folder), trained._name) == repr(trained)
-    found = source.find(folder)
+    found = model_folder.find(folder)
     assert loading.find(found) is not None  # it needs no TensorFlow
     config = yaml.safe_load((folder / "config.yaml").read_text())
     assert config["task"]["name"] == "SYNTHETIC"
@@ -79,7 +79,7 @@ def test_settings_are_those_it_was_loaded_with(trained_model, table, tmp_path):
         assert fact in repr(again)
     assert again.calibration == Calibration(threshold=1.0)
     assert again.ask(table, QUESTION).answerable is False
-    assert source.find(tmp_path).kind is source.Kind.PRESET
+    assert model_folder.find(tmp_path).kind is model_folder.Kind.PRESET
     if has_bfloat16():
         assert again._model.precision == "bfloat16"
         assert Predictor.from_pretrained(tmp_path, precision="float32")._model.precision == (
@@ -87,7 +87,7 @@ def test_settings_are_those_it_was_loaded_with(trained_model, table, tmp_path):
         )
     live = Predictor.from_pretrained(trained_model, engine="tensorflow", precision="bfloat16")
     live.save_preset(tmp_path)
-    assert loading.find(source.find(tmp_path)).precision == "bfloat16"
+    assert loading.find(model_folder.find(tmp_path)).precision == "bfloat16"
     # Weights that bfloat16 has are stored in it, and an earlier calibration is gone.
     assert Predictor.from_pretrained(tmp_path).calibration is None
 
@@ -137,7 +137,7 @@ def test_a_model_of_this_process_with_classes(make_model, vocab_file, options, t
     predictor.save_preset(tmp_path)
     again = Predictor.from_pretrained(tmp_path)
     assert again.class_names == ["no", "maybe", "yes"]
-    assert loading.find(source.find(tmp_path)) is not None  # it needs no TensorFlow
+    assert loading.find(model_folder.find(tmp_path)) is not None  # it needs no TensorFlow
     found, expected = again.ask(table, QUESTION), predictor.ask(table, QUESTION)
     assert found.text == expected.text
     assert found.probability == pytest.approx(expected.probability, abs=1e-5)

@@ -9,10 +9,10 @@ from mate_tf.answers import execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.data import interactions
 from mate_tf.evaluation import denotation
-from mate_tf.serving import graph_answers, numeric
+from mate_tf.serving.in_graph import answers, numeric
+from mate_tf.serving.in_graph.table_reader import TableReader
 from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.signatures import ServingModule
-from mate_tf.serving.table_reader import TableReader
 from mate_tf.tables.conversion import ConversionConfig
 from mate_tf.tables.table import Table
 
@@ -190,9 +190,7 @@ def test_values(operation):
         present = tf.ones_like(cells, tf.bool)
         values = numeric.ColumnValues(cells, present)
         index = tf.constant([AGGREGATIONS.index(operation)])
-        value, text = (
-            out.numpy()[0] for out in graph_answers.result(cells, present, index, values)
-        )
+        value, text = (out.numpy()[0] for out in answers.result(cells, present, index, values))
         table = interactions.interaction_from_table(
             Table.from_rows(["a"], [[text] for text in texts]), "ask-0", []
         ).table

@@ -10,7 +10,7 @@ from mate_tf.attention import mate_forms
 from mate_tf.data import interactions
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
-from mate_tf.serving.served import load_signature
+from mate_tf.serving.served_model import load_signature
 from mate_tf.serving.signatures import ServingModule, parse_examples
 from mate_tf.tables.table import Table
 

@@ -26,7 +26,7 @@ sys.meta_path.insert(0, Blocked())
 """
 MODULES = [
     *("mate_tf.serving.answer", "mate_tf.serving.confidence", "mate_tf.serving.names"),
-    *("mate_tf.serving.notes", "mate_tf.serving.prepared", "mate_tf.serving.read_part"),
+    *("mate_tf.serving.answer_notes", "mate_tf.serving.prepared", "mate_tf.serving.read_part"),
     *("mate_tf.serving.whole", "mate_tf.checkpoints.latest", "mate_tf.data.interactions"),
     *("mate_tf.evaluation.associations", "mate_tf.evaluation.calibration"),
     "mate_tf.evaluation.unanswerable",

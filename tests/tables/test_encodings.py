@@ -3,7 +3,7 @@
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 
 WESTERN = (
     "name,city\nJosé,München\nZoë,Köln\n",

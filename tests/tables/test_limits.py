@@ -8,7 +8,7 @@ import pytest
 
 from mate_tf.cli import checks, flags
 from mate_tf.errors import InputError
-from mate_tf.tables.given import as_table, read_table
+from mate_tf.tables.any_table import as_table, read_table
 from mate_tf.tables.html import table_html
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from mate_tf.errors import InputError
-from mate_tf.tables import extents, given, spreadsheet
+from mate_tf.tables import any_table, extents, spreadsheet
 from mate_tf.tables.limits import Limits
 
 
@@ -28,7 +28,7 @@ def test_values_as_they_are_shown(tmp_path):
         ["NA", None, 3.0, datetime.datetime(2020, 5, 1, 8, 30), "=1+1"],
         [None, None, None, None, None],
     ]
-    table = given.read_table(workbook(tmp_path / "towns.XLSX", rows))
+    table = any_table.read_table(workbook(tmp_path / "towns.XLSX", rows))
     assert table.columns == ("town", "founded", "area", "since", "2024")
     assert table.rows[0] == ("Bern", "1191", "51.6", "2020-05-01", "True")
     # No program has computed the formula, so no value is stored with it.
@@ -47,7 +47,7 @@ def test_no_rows(tmp_path):
 def test_files_that_are_no_workbooks(tmp_path):
     text, archive, old = (tmp_path / name for name in ("text.xlsx", "zip.xlsx", "old.xls"))
     text.write_text("a,b\n1,2\n")
-    assert given.read_table(text).rows == (("1", "2"),)  # its content is text
+    assert any_table.read_table(text).rows == (("1", "2"),)  # its content is text
     with zipfile.ZipFile(archive, "w") as parts:
         parts.writestr("x.txt", "x")
     old.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
@@ -57,7 +57,7 @@ def test_files_that_are_no_workbooks(tmp_path):
         (tmp_path / "none.xlsx", "no such file"),
     ):
         with pytest.raises(InputError) as said:
-            given.read_table(path)
+            any_table.read_table(path)
         assert str(said.value).startswith(f"{path}: {words}")
 
 
@@ -145,7 +145,7 @@ def test_formats_merged_cells_and_sheets(tmp_path):
     hidden.sheet_state = "hidden"
     book.create_sheet("More").append(["x"])
     book.save(tmp_path / "t.xlsx")
-    table = given.read_table(tmp_path / "t.xlsx")
+    table = any_table.read_table(tmp_path / "t.xlsx")
     assert table.columns == ("Id", "Share", "Team", "Time", "Total")
     assert table.rows == (
         ("0007", "45.5%", "North", "26:00:00", ""),
@@ -157,9 +157,9 @@ def test_formats_merged_cells_and_sheets(tmp_path):
         "1 formulas have no stored value and are read as empty cells",
         "the header is in row 3; the text above it is taken as a title",
     )
-    assert given.read_table(tmp_path / "t.xlsx", sheet="Hidden").rows == (("1", "2"),)
+    assert any_table.read_table(tmp_path / "t.xlsx", sheet="Hidden").rows == (("1", "2"),)
     with pytest.raises(InputError, match="has no sheet 'Mora'; it has: Hidden, Data, More"):
-        given.read_table(tmp_path / "t.xlsx", sheet="Mora")
+        any_table.read_table(tmp_path / "t.xlsx", sheet="Mora")
 
 
 def test_charts(tmp_path):
@@ -212,9 +212,9 @@ def test_values_that_are_too_far_apart(tmp_path, between, end):
     """Two of them would take all memory; empty cells behind the last value take none."""
     far = f"<table:table-row>{EMPTY}{end}{CELL.format('', 'c')}</table:table-row>"
     with pytest.raises(InputError, match=r"content\.xml: values are too far apart: [\d,]{10,} cel"):
-        given.read_table(open_document(tmp_path / "far.ods", ROW + between + far))
+        any_table.read_table(open_document(tmp_path / "far.ods", ROW + between + far))
     near = ROW.replace("</table:table-row>", f"{EMPTY}{end}</table:table-row>") + ROW + between
-    assert given.read_table(open_document(tmp_path / "near.ods", near)).rows == (("a", "b"),)
+    assert any_table.read_table(open_document(tmp_path / "near.ods", near)).rows == (("a", "b"),)
 
 
 @pytest.mark.parametrize("empty", ["", "<v>1</v>"])
@@ -230,13 +230,13 @@ def test_a_cell_at_the_end_of_a_sheet(tmp_path, empty):
         for name, content in contents.items():
             parts.writestr(name, content)
     if not empty:
-        assert given.read_table(path).rows == (("1", "2"),)
+        assert any_table.read_table(path).rows == (("1", "2"),)
         return
     apart = (
         f"too far apart: 17,179,869,184 cells from the first to the last, at most {extents.MOST:,}"
     )
     with pytest.raises(InputError, match=rf"sheet1\.xml: values are {apart}"):
-        given.read_table(path)
+        any_table.read_table(path)
 
 
 def test_an_old_workbook_that_takes_too_much_memory(tmp_path, monkeypatch):
@@ -245,11 +245,11 @@ def test_an_old_workbook_that_takes_too_much_memory(tmp_path, monkeypatch):
     path = tmp_path / "old.xls"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     with pytest.raises(InputError, match=r"old\.xls: not a readable workbook: "):
-        given.read_table(path)
+        any_table.read_table(path)
     monkeypatch.setattr(extents, "_OPEN", "import os; os.abort()")
     with pytest.raises(InputError, match=r"old\.xls: takes too much memory to be read"):
-        given.read_table(path)
+        any_table.read_table(path)
     monkeypatch.setattr(extents, "_OPEN", "import time; time.sleep(60)")
     monkeypatch.setattr(extents, "_SECONDS", 0.1)
     with pytest.raises(InputError, match=r"old\.xls: takes too long to be read"):
-        given.read_table(path)
+        any_table.read_table(path)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mate_tf.data.records import frames
+from mate_tf.data.records import record_frames
 from mate_tf.errors import InputError
 from mate_tf.training import experiments, resuming, trainer
 
@@ -92,7 +92,7 @@ def test_each_changed_key_is_named(begun, resumed):
 
 def test_other_records(begun, resumed, toy_records, tmp_path):
     """As create_data with another seed writes them: the same examples, in another order."""
-    found = list(frames.records(toy_records["train"]))
+    found = list(record_frames.records(toy_records["train"]))
     path = str(tmp_path / "other.tfrecord")
     with tf.io.TFRecordWriter(path) as writer:
         for record in reversed(found):

@@ -17,10 +17,10 @@ from mate_tf.answers.gold import Coordinate
 from mate_tf.data import interactions as interaction_format
 from mate_tf.data.converters import expansion
 from mate_tf.errors import InputError
+from mate_tf.field_types import Count
 from mate_tf.files.json_files import parse_json
 from mate_tf.protos import annotated_text_pb2, interaction_pb2, invalid_answer_pb2
 from mate_tf.tables.files import read_text
-from mate_tf.values import Count
 
 NONE, FULL, SELECTIVE, COLUMN = "none", "full", "selective", "col_confined"
 ROW = "row_confined"  # not in the reference

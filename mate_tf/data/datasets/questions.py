@@ -1,8 +1,8 @@
 """Questions and statements for intermediate pre-training, made from tables of other data sets.
 
-The questions are made by `mate_tf.tables.question_generation`. Before it is fine-tuned, a model
+The questions are made by `mate_tf.data.generation.questions`. Before it is fine-tuned, a model
 learns from them to select cells and an operation over them. Statements about the same tables
-(`mate_tf.tables.statement_generation`) can be mixed in; the model learns to classify them.
+(`mate_tf.data.generation.statements`) can be mixed in; the model learns to classify them.
 """
 
 import hashlib
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from mate_tf.answers.execution import NONE, result
 from mate_tf.data import pretraining
 from mate_tf.data.features import QUESTION_ID_LENGTH
+from mate_tf.data.generation.questions import questions
+from mate_tf.data.generation.statements import Statement, counterfactual, synthetic
 from mate_tf.data.interactions import (
     Question,
     create_interaction_id,
@@ -22,8 +24,6 @@ from mate_tf.data.interactions import (
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables.numbers import column_values
-from mate_tf.tables.question_generation import questions
-from mate_tf.tables.statement_generation import Statement, counterfactual, synthetic
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import normalize_for_match
 

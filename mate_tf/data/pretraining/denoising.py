@@ -13,7 +13,7 @@ from mate_tf.data.converters.example_features import Conversion
 from mate_tf.data.converters.sequences import TargetConverter, texts
 from mate_tf.data.converters.tokenizer import CONTINUATION, MASK
 from mate_tf.errors import InputError
-from mate_tf.values import CountOrZero, Range, Share
+from mate_tf.field_types import CountOrZero, Range, Share
 
 
 @dataclasses.dataclass

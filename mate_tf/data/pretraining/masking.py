@@ -10,8 +10,8 @@ from official.modeling.hyperparams import base_config
 from mate_tf.data import padding
 from mate_tf.data.converters.tokenizer import CLS, CONTINUATION, MASK, PAD, SEP, read_vocabulary
 from mate_tf.errors import InputError
+from mate_tf.field_types import Share, Tokens
 from mate_tf.layers.shapes import shape_list
-from mate_tf.values import Share, Tokens
 
 MASK_SHARE, RANDOM_SHARE = 0.8, 0.1
 """Shares of the chosen tokens that become [MASK] and a random piece; others are kept (BERT)."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from mate_tf.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from mate_tf.data.records.frames import GZIP as GZIP
+    from mate_tf.data.records.record_frames import GZIP as GZIP
     from mate_tf.data.records.tfrecord import (
         PREFETCHED,
         Curriculum,
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _EXPORTS = {
-    "GZIP": "mate_tf.data.records.frames",
+    "GZIP": "mate_tf.data.records.record_frames",
     "Curriculum": "mate_tf.data.records.tfrecord",
     "PREFETCHED": "mate_tf.data.records.tfrecord",
     "count_records": "mate_tf.data.records.tfrecord",

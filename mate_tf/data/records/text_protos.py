@@ -18,7 +18,7 @@ from typing import IO, Any
 import tensorflow as tf
 from google.protobuf import descriptor_pb2, text_format
 
-from mate_tf.data.records import frames
+from mate_tf.data.records import record_frames
 from mate_tf.errors import InputError
 from mate_tf.protos import interaction_pb2
 
@@ -72,7 +72,7 @@ def _lines(path: str) -> Iterator[tuple[int, bytes]]:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[IO[bytes]]:
     """Opens a file, packed or not, which its first bytes say."""
-    packed = frames.compression(path) == frames.GZIP
+    packed = record_frames.compression(path) == record_frames.GZIP
     with tf.io.gfile.GFile(path, "rb") as raw:
         opened: Any = gzip.GzipFile(fileobj=raw) if packed else io.BufferedReader(_Raw(raw))
         with opened as file:

@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError, Message
 from mate_tf import errors
 from mate_tf.data import features as feature_names
 from mate_tf.data import padding
-from mate_tf.data.records import frames
+from mate_tf.data.records import record_frames
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.files.atomic import atomic_path
@@ -37,14 +37,14 @@ def write_examples(
     With one shard the file is `path`. Otherwise the names of the shards are derived from `path`,
     such as train-00000-of-00002.tfrecord from train.tfrecord.
     """
-    return _write(examples, path, shards, frames.GZIP)
+    return _write(examples, path, shards, record_frames.GZIP)
 
 
 def write_interactions(
     interactions: Iterable[interaction_pb2.Interaction | bytes], path: str | os.PathLike
 ) -> int:
     """Writes interactions to one file; returns their number."""
-    return _write(interactions, path, 1, frames.PLAIN)
+    return _write(interactions, path, 1, record_frames.PLAIN)
 
 
 def read_examples(pattern: str | os.PathLike) -> Iterator[tf.train.Example]:
@@ -72,7 +72,7 @@ def count_records(pattern: str | os.PathLike) -> int:
     Raises:
         InputError: if there is no such file, or it is damaged; names the file and the record.
     """
-    return sum(frames.count(path) for path in _files(pattern))
+    return sum(record_frames.count(path) for path in _files(pattern))
 
 
 class Curriculum(NamedTuple):
@@ -253,7 +253,7 @@ def _read(pattern, message_type) -> Iterator[Any]:
     """Yields the messages of all files that match."""
     kind = message_type.DESCRIPTOR.name
     for path in _files(pattern):
-        for number, record in enumerate(frames.records(path), start=1):
+        for number, record in enumerate(record_frames.records(path), start=1):
             with contextlib.suppress(DecodeError):
                 message = message_type.FromString(record)
                 # Other messages can be parsed as an interaction, then with a strange id only.
@@ -280,7 +280,7 @@ def _stored(files: Sequence[str]) -> tuple[int, tuple[feature_names.Feature, ...
     """Returns length and features of all files; InputError if these differ or are empty."""
     kinds = {}
     for path in files:
-        record = next(frames.unscanned_records(path), None)
+        record = next(record_frames.unscanned_records(path), None)
         if record is not None:
             kinds[path] = _kind(path, record)
     if not kinds:
@@ -320,7 +320,7 @@ def _kind(path: str, record: bytes) -> tuple[int, tuple[feature_names.Feature, .
 
 def _serialized(files: Sequence[str], shuffle: int, seed: int | None) -> tf.data.Dataset:
     """Returns a dataset of serialized examples; with shuffling, files are read in turns."""
-    compression = frames.compression(files[0])
+    compression = record_frames.compression(files[0])
     if shuffle and len(files) > 1:
         names = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files), seed=seed)
         return names.interleave(lambda name: tf.data.TFRecordDataset(name, compression))

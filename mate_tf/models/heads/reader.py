@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from mate_tf.errors import InputError
-from mate_tf.layers import replicas
+from mate_tf.layers import replica_losses
 from mate_tf.layers.framework import keras
 from mate_tf.layers.shapes import shape_list
 from mate_tf.models.encoder_block import ACTIVATIONS
@@ -115,7 +115,7 @@ class ReaderHead(spans.SpansHead):
             spans.summed_cross_entropy(is_gold, outputs["span_logits"])
         )
         num_examples = tf.cast(shape_list(is_gold)[0], tf.float32)
-        counts = replicas.total(tf.stack([num_examples, tf.reduce_sum(is_gold)]))
+        counts = replica_losses.total(tf.stack([num_examples, tf.reduce_sum(is_gold)]))
         scale = tf.math.divide_no_nan(counts[0], counts[1])
         return per_example * scale, parts
 

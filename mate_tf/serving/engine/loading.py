@@ -10,9 +10,9 @@ from safetensors import SafetensorError, deserialize
 from mate_tf.checkpoints import channels, finite, shared
 from mate_tf.errors import InputError
 from mate_tf.files import paths
-from mate_tf.serving import source
+from mate_tf.serving import model_folder
 from mate_tf.serving.engine import spans
-from mate_tf.serving.source import Kind, Source
+from mate_tf.serving.model_folder import Kind, Source
 from mate_tf.tables.conversion import ConversionConfig
 
 _ROW_TYPE = 2  # number of the row ids among the token types
@@ -73,7 +73,7 @@ class Preset:
         Raises:
             InputError: if the file cannot be read, or a weight is not finite.
         """
-        path = self.source.needed(source.WEIGHTS)
+        path = self.source.needed(model_folder.WEIGHTS)
         stored, metadata = _stored(path)
         tensors = channels.restored(path, shared.add(path, metadata, stored, _stored))
         for name, values in tensors.items():
@@ -92,7 +92,7 @@ def find(origin: Source) -> Preset | None:
     None for what this module does not read: other folders, classes that only the task names, and
     configurations that lack values. `serving.configurations` reads them, or says what is wrong.
     """
-    if origin.kind is not Kind.PRESET or not origin.file(source.WEIGHTS):
+    if origin.kind is not Kind.PRESET or not origin.file(model_folder.WEIGHTS):
         return None
     from mate_tf.files.yaml_files import read_yaml
 
@@ -109,7 +109,7 @@ def find(origin: Source) -> Preset | None:
             return None
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
-    vocab_file = origin.file(*source.VOCABULARY_FILES)
+    vocab_file = origin.file(*model_folder.VOCABULARY_FILES)
     if precision not in _PRECISIONS or vocab_file is None:
         return None
     return Preset(origin, config, conversion, vocab_file, precision, class_names)

@@ -11,19 +11,19 @@ from mate_tf.checkpoints import finite
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.errors import InputError
 from mate_tf.files import paths
-from mate_tf.serving import exported
+from mate_tf.serving import export_files
 from mate_tf.serving.close_decisions import WithFloat32
 from mate_tf.serving.engine import bundle, loading, spans
 from mate_tf.serving.engine.model import INPUTS, EngineModel, has_bfloat16, unsupported
+from mate_tf.serving.model_folder import Source
 from mate_tf.serving.read_part import ReadPart
-from mate_tf.serving.source import Source
 
 OPENVINO, TENSORFLOW = "openvino", "tensorflow"
 ENGINES = (OPENVINO, TENSORFLOW)
 
 
 class EngineServed:
-    """Answers examples by OpenVINO, as `serving.served.ServedModel` does by TensorFlow.
+    """Answers examples by OpenVINO, as `serving.served_model.ServedModel` does by TensorFlow.
 
     Args:
         config: fields of the `ClassifierConfig`, as JSON values.
@@ -104,7 +104,7 @@ def load_export(
     """
     if paths.is_remote(folder):
         return None
-    settings = exported.read(folder)
+    settings = export_files.read(folder)
     config, precision = settings.model.get("config"), settings.model.get("precision", "unknown")
     if config is None:
         lacking = "an export without the configuration of its model"

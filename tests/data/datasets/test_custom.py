@@ -272,7 +272,7 @@ def test_tables_are_read_as_for_questions(folder, monkeypatch):
     lines += [CELLS | {"table": "cities.txt"}]
     folder(lines, dev=[OTHER])
     assert [answer["texts"] for answer in answers(path)] == [["2761632"], ["Switzerland"]]
-    monkeypatch.setattr("mate_tf.tables.given.Limits", lambda: Limits(max_table_cells=4))
+    monkeypatch.setattr("mate_tf.tables.any_table.Limits", lambda: Limits(max_table_cells=4))
     with pytest.raises(InputError, match=r"line 1: cells: .*; all rows after row 1 not read"):
         answers(path)
 

@@ -9,12 +9,12 @@ from mate_tf.answers.execution import NONE
 from mate_tf.data import features, pretraining, records
 from mate_tf.data.converters.examples import ExampleConverter
 from mate_tf.data.datasets import questions, sqa
+from mate_tf.data.generation.questions import KINDS
 from mate_tf.data.interactions import Question, given, interaction_from_table, parse_question_id
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
 from mate_tf.evaluation import denotation
 from mate_tf.evaluation.predictions import Prediction
-from mate_tf.tables.question_generation import KINDS
 from mate_tf.tables.table import Table
 
 

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from mate_tf import checkpoints
 from mate_tf.errors import InputError
-from mate_tf.serving import exported, presets, source
+from mate_tf.serving import export_files, model_folder, presets
 from mate_tf.serving.engine import bundle, loading, served
 from mate_tf.serving.engine.model import has_bfloat16
 from mate_tf.serving.predictor import Predictor
@@ -84,7 +84,7 @@ def test_the_keras_model_is_loaded_when_it_is_used(mini):
     """With the same weights, and the length that was asked for."""
     predictor = Predictor.from_preset(max_seq_length=99)
     variables = checkpoints.checkpoint_variables(predictor.model)
-    weights = loading.find(source.find(mini)).weights()
+    weights = loading.find(model_folder.find(mini)).weights()
     assert variables.keys() == weights.keys()
     for name, each in variables.items():
         np.testing.assert_array_equal(each.numpy(), weights[name], err_msg=name)
@@ -125,7 +125,7 @@ def test_models_of_other_variants():
 
 def test_a_configuration_that_lacks_values_is_read_by_tensorflow(copy):
     folder = copy(lambda config: config["task"]["model"].pop("num_classification_labels"))
-    assert loading.find(source.find(folder)) is None
+    assert loading.find(model_folder.find(folder)) is None
     assert Predictor.from_pretrained(folder)._model.engine == "openvino"
 
 
@@ -146,7 +146,7 @@ def test_weights_of_integers(copy):
 
 def test_missing_weights(copy):
     folder = copy()
-    weights = loading.find(source.find(folder)).weights()
+    weights = loading.find(model_folder.find(folder)).weights()
     del weights["bert/embeddings/word_embeddings"]
     save_file(weights, folder / "model.safetensors")
     with pytest.raises(InputError, match=r"bert/embeddings/word_embeddings"):
@@ -180,10 +180,10 @@ def test_an_export_whose_spans_have_no_names_is_computed_by_tensorflow(trained_m
     """As those were written whose readers' weights had no names in checkpoints."""
     folder = str(trained_model / "export")
     assert served.load_export(folder).engine == "openvino"
-    found = exported.read(folder)
+    found = export_files.read(folder)
     config = found.model["config"] | {"span_prediction": "mlp"}
     older = dataclasses.replace(found, model=found.model | {"config": config})
-    monkeypatch.setattr(exported, "read", lambda folder: older)
+    monkeypatch.setattr(export_files, "read", lambda folder: older)
     assert served.load_export(folder) is None
     with pytest.raises(InputError, match="does not compute an export whose weights of spans have"):
         served.load_export(folder, engine="openvino")

@@ -31,7 +31,7 @@ from mate_tf.data.interactions import (
 from mate_tf.errors import InputError
 from mate_tf.lazy import on_first_use
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables.given import read_table
+from mate_tf.tables.any_table import read_table
 from mate_tf.tables.numbers import column_values, to_float32
 from mate_tf.tables.table import Table
 from mate_tf.tables.text_table import FileOptions
