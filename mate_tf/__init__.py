@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from mate_tf.errors import InputError
     from mate_tf.models.classifier import ClassifierConfig, TableClassifier
     from mate_tf.models.encoder import EncoderConfig, TableEncoder
-    from mate_tf.pointr import PointrPredictor
+    from mate_tf.pointr.predictor import PointrPredictor
     from mate_tf.serving.predictor import Predictor
     from mate_tf.tables.table import Table
 
@@ -65,7 +65,7 @@ _EXPORTS = {
     "TableClassifier": "mate_tf.models.classifier",
     "ExampleConverter": "mate_tf.data.converters.examples",
     "Predictor": "mate_tf.serving.predictor",
-    "PointrPredictor": "mate_tf.pointr",
+    "PointrPredictor": "mate_tf.pointr.predictor",
 }
 
 __all__ = [
