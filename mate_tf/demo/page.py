@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-from absl import logging
-
 # Gradio reads these when it is imported: no telemetry, no requests to the Hugging Face Hub.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -21,6 +19,7 @@ from starlette.middleware import Middleware
 from mate_tf.analysis.attention import flow as attention_flow
 from mate_tf.demo import (
     below,
+    events,
     examples,
     mounted,
     reading,
@@ -31,7 +30,6 @@ from mate_tf.demo import (
     uploads,
 )
 from mate_tf.demo.sizes import Sizes
-from mate_tf.errors import InputError
 from mate_tf.service import guard
 from mate_tf.tables import cell_texts, html
 from mate_tf.tables.limits import MIB, Limits
@@ -48,7 +46,6 @@ _AS_IT_IS = "as it is"
 _NO_MODEL = (
     "To see attention and speed, start the page with --model_dir, the folder of a trained model."
 )
-_UNEXPECTED = "Internal error; the server's terminal has the details."
 
 
 def serve(
@@ -264,13 +261,13 @@ def _speed(demo, talk) -> None:
 
     def run(talk, names, length):
         tokens = 0 if length == _AS_IT_IS else int(length)
-        with _Caught() as caught:
+        with events.Caught() as caught:
             for state in demo.compare(talk, names, tokens):
                 yield rendering.timings_html(*state)
         if caught.message:
             yield rendering.error_html(caught.message)
 
-    compare.click(run, [talk, names, length], timings, **_EVENT)
+    compare.click(run, [talk, names, length], timings, **events.EVENT)
 
 
 def _connect(demo, limits, talk, inputs, view, outputs) -> None:
@@ -279,10 +276,10 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
     def event(change):
         def run(talk, *values):
             own, switches = values[: len(values) - len(view)], values[len(values) - len(view) :]
-            with _Caught() as caught:
+            with events.Caught() as caught:
                 talk = change(talk, *own)
             shown = ""
-            with _Caught() as caught_in_view:
+            with events.Caught() as caught_in_view:
                 talk, shown = _shown(demo, talk, *switches)
             message = caught.message or caught_in_view.message
             turns = [(turn.question, turn.answer) for turn in talk.turns]
@@ -328,9 +325,9 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         (inputs["question"].submit, ask, question),
         (inputs["reset"].click, reset, []),
     ):
-        listen(event(change), [talk, *values, *view], outputs, **_EVENT).then(**_SCROLL)
+        listen(event(change), [talk, *values, *view], outputs, **events.EVENT).then(**events.SCROLL)
     for control in view:
-        control.input(event(lambda talk: talk), [talk, *view], outputs, **_EVENT)
+        control.input(event(lambda talk: talk), [talk, *view], outputs, **events.EVENT)
     # The old question is not about the new table. It goes at once, before a new one is typed.
     gr.on(
         [inputs["read"].click, inputs["file"].change],
@@ -346,9 +343,9 @@ def _connect(demo, limits, talk, inputs, view, outputs) -> None:
         return example.text, example.question, False
 
     # A new table: its question does not refer to the answer before.
-    chosen = inputs["choice"].click(choose, [inputs["choice"]], question, **_EVENT)
-    answered = chosen.then(event(ask_example), [talk, *question, *view], outputs, **_EVENT)
-    answered.then(**_SCROLL)
+    chosen = inputs["choice"].click(choose, [inputs["choice"]], question, **events.EVENT)
+    answered = chosen.then(event(ask_example), [talk, *question, *view], outputs, **events.EVENT)
+    answered.then(**events.SCROLL)
 
 
 def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str]:
@@ -364,39 +361,3 @@ def _shown(demo, talk, heat=False, *switches) -> tuple[session.Conversation, str
         shading = rendering.answer_shading(talk.table, talk.turns[-1].answer)
     turn = talk.turns[-1]
     return talk, html.table_html(talk.table, turn.answer.coordinates, shading, read=turn.read)
-
-
-class _Caught:
-    """Context that catches exceptions and keeps a message for the user.
-
-    Attributes:
-        message: the message; "" if there is no exception.
-    """
-
-    message = ""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, InputError):
-            self.message = str(error)
-        elif isinstance(error, Exception):
-            logging.exception("the page shows: %s", _UNEXPECTED)
-            self.message = _UNEXPECTED
-        return isinstance(error, Exception)
-
-
-_EVENT = {"api_visibility": "private", "concurrency_id": "model", "concurrency_limit": 1}
-"""Options of every event: no public API, and one event at a time, for correct timings."""
-
-_SCROLL = {
-    "fn": None,
-    "js": """() => setTimeout(() => {
-        const shown = document.querySelector("#message .mate-error, #answer .mate-answer");
-        shown?.scrollIntoView({block: "nearest"});
-    }, 100)""",  # until it is drawn
-    "api_visibility": "private",
-}
-"""Options of an event that brings the error or the answer into view: a narrow window has it below
-the inputs."""

@@ -12,6 +12,7 @@ import numpy as np
 from mate_tf.serving.notes import NO_ANSWER, how_sure, is_unsure
 from mate_tf.tables import html
 from mate_tf.tables.table import Table
+from mate_tf.tables.text import counted, percent
 
 
 def answer_shading(table: Table, answer) -> html.Shading:
@@ -32,12 +33,12 @@ def answer_html(turns: Sequence[tuple[str, Any]]) -> str:
         return ""
     *before, (question, answer) = turns
     earlier = "".join(f"<li>{escape(text)} {_in_words(old)}</li>" for text, old in before)
-    facts = [f"probability {html.percent(answer.probability)}"]
+    facts = [f"probability {percent(answer.probability)}"]
     if not answer.answerable:
         guess = answer.text and f"best guess: {_shortened(answer.text)}"
         facts = [each for each in (guess, how_sure(answer), *facts) if each]
     if answer.cells:
-        facts.append(html.counted(len(answer.cells), "cell"))
+        facts.append(counted(len(answer.cells), "cell"))
     if answer.aggregation != "NONE":
         facts.append(f"operation {answer.aggregation}")
     if answer.value is not None:

@@ -16,6 +16,7 @@ from mate_tf.serving.predictor import Predictor
 from mate_tf.serving.read_part import ReadPart
 from mate_tf.tables import cell_texts, html
 from mate_tf.tables.table import Table
+from mate_tf.tables.text import percent
 from mate_tf.training import experiments, trainer
 
 CHOSEN, QUESTION = "chosen cells", "question"
@@ -242,7 +243,7 @@ class Demo:
             raise InputError(f"layer {layer} has no {heads}")
         cells, question = flow.cells[used].mean(0), float(flow.question[used].mean())
         where = ALL_LAYERS if layer == ALL_LAYERS else f"layer {layer}"
-        own = f"{self.attention}, {where}, {heads}: {html.percent(question)} go to the question"
+        own = f"{self.attention}, {where}, {heads}: {percent(question)} go to the question"
         return html.Shading(
             "attention",
             _part(turn).with_header(cells),

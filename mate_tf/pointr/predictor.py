@@ -102,7 +102,7 @@ class PointrPredictor:
 
     @property
     def engine(self) -> str:
-        """What computes the models, such as "openvino", or "openvino+tensorflow" for two."""
+        """Names of what computes the models: "openvino", or "openvino+tensorflow" for two."""
         return self._of_stages("engine")
 
     def _of_stages(self, name: str) -> str:

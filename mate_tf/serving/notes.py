@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from mate_tf.answers import asked
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
-from mate_tf.tables import html
 from mate_tf.tables.columns import Column, Kind
+from mate_tf.tables.text import percent
 
 NO_ANSWER = "no answer found"
 """Shown in place of an answer that is not `answerable`."""
@@ -67,7 +67,7 @@ def how_sure(answer) -> str:
     """
     if answer.confidence is None:
         return ""
-    confidence = f"confidence {html.percent(answer.confidence)}"
+    confidence = f"confidence {percent(answer.confidence)}"
     return f"unsure, {confidence}" if is_unsure(answer) else confidence
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mate_tf.tables.rendering import kept
 from mate_tf.tables.table import Table
+from mate_tf.tables.text import counted, percent
 
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 60, 20, 160
 """Largest numbers of rows, columns and characters per cell that are shown."""
@@ -149,13 +150,3 @@ def _legend(shading: Shading | None) -> str:
 def style() -> str:
     """Returns the style sheet for the HTML of `table_html`."""
     return (resources.files("mate_tf.tables") / "table.css").read_text("utf-8")
-
-
-def percent(share: float) -> str:
-    """Formats a share, from 0 to 1, in per cent; with one decimal below 10 %."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
-
-
-def counted(count: int, noun: str) -> str:
-    """Formats a number with its noun: "1 row", "2,000 rows"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

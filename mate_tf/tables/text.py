@@ -127,3 +127,13 @@ def normalize_answers(answers: Iterable[str | float | None]) -> list[str]:
             if not math.isnan(number):
                 normalized.append(str(number))
     return sorted(normalized)
+
+
+def percent(share: float) -> str:
+    """Formats a share, from 0 to 1, in per cent; with one decimal below 10 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def counted(count: int, noun: str) -> str:
+    """Formats a number with its noun: "1 row", "2,000 rows"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -21,7 +21,7 @@ from mate_tf.errors import InputError, on_one_line
 from mate_tf.evaluation.metrics import comparison
 from mate_tf.files.atomic import atomic_path
 from mate_tf.models.encoder_config import EncoderConfig
-from mate_tf.tables import html
+from mate_tf.tables.text import counted
 
 MAX_FLOW_EXAMPLES, MAX_COVERAGE_EXAMPLES = 200, 500
 """Largest number of examples for attention flow (quadratic memory), and for coverage."""
@@ -99,7 +99,7 @@ def attention_flow(trained: TrainedModel) -> dict:
         counts = ", ".join(f"{heads.count(kind)} {kind}" for kind in dict.fromkeys(heads))
         print(f"heads | layer {number} is like: {counts}")
     names = ", ".join(dict.fromkeys(config.name for config in trained.configs))
-    title = f"{names}: attention from data cells, {html.counted(flow.examples, 'example')}"
+    title = f"{names}: attention from data cells, {counted(flow.examples, 'example')}"
     trained.save_plot(flow_plots.row_and_column_heads(flow, title), "heads.png")
     return results | {
         "examples with attention": flow.examples,

@@ -8,6 +8,7 @@ import numpy as np
 
 from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK, CellMaps
 from mate_tf.tables import html
+from mate_tf.tables.text import percent
 
 UNIT = 10_000
 """Shares are written to the page as integers, in units of 1 / UNIT."""
@@ -73,7 +74,7 @@ def _shading(maps: CellMaps) -> html.Shading:
         if view == ATTENTION
         else ("answer", "share of a cell's tokens attended to from the question")
     )
-    note = f"The question itself: {html.percent(shares[maps.question_index])}"
+    note = f"The question itself: {percent(shares[maps.question_index])}"
     return html.Shading(kind, values, float(cells.max()) or 1.0, label, note)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from mate_tf.analysis.attention.cell_maps import ATTENTION, MASK, CellMaps
 from mate_tf.analysis.plots import style
 from mate_tf.analysis.plots.cells import shorten
-from mate_tf.tables import html
+from mate_tf.tables.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def table_maps(
     question = f"“{maps.question}”" if maps.question else ""
     title = "\n".join(filter(None, (title, question)))
     if (rows, width) != (maps.table.num_rows, maps.table.num_columns):
-        drawn = f"{html.counted(rows, 'row')} and {html.counted(width, 'column')}"
+        drawn = f"{counted(rows, 'row')} and {counted(width, 'column')}"
         title += f", the first {drawn}"
     figure = style.new_figure(len(columns) * (width * _COLUMN + 0.3) + 0.9, sum(heights), title)
     panels = figure.subplots(len(lines), len(columns), squeeze=False, height_ratios=heights)

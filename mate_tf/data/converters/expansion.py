@@ -7,7 +7,6 @@ from mate_tf.data.converters.example_features import cell_texts
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables import marks
 from mate_tf.tables.conversion import MODERN, ConversionConfig
-from mate_tf.tables.histogram import histogram_row
 from mate_tf.tables.passages import Passages, expand
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
@@ -54,6 +53,8 @@ class CellTexts:
             texts[data] = [""] * len(texts[data])
         last_row = []
         if config.histogram_row:
+            from mate_tf.tables.histogram import histogram_row  # few tasks have it
+
             last_row = histogram_row(texts[data], len(table.columns))
         if config.expand_entity_descriptions:
             question = interactions.question_text(interaction.questions[index])
