@@ -252,18 +252,17 @@ def _smallest(weights: dict) -> str:
 
 
 def _task(trained: TrainedModel) -> dict:
-    """Returns the name of the task in config.yaml, and the names of classes that are not its."""
-    from mate_tf import tasks
+    """Returns the name of the task in config.yaml; of a model with classes, their names.
+
+    So classes are known without the task, which needs TensorFlow.
+    """
     from mate_tf.serving import configurations
 
-    classes = list(trained.served.class_names)
-    if trained.source is not None:
-        name = configurations.read(trained.source, trained.task).task
-    else:
-        name = configurations.task_of_heads(trained.served.keras_model.config)
-    if classes != list(tasks.create(tasks.experiment(name).task).class_names):
+    if classes := list(trained.served.class_names):
         return {"name": "CUSTOM", "labels": classes}
-    return {"name": name}
+    if trained.source is not None:
+        return {"name": configurations.read(trained.source, trained.task).task}
+    return {"name": configurations.task_of_heads(trained.served.keras_model.config)}
 
 
 def _write_calibration(folder: str | os.PathLike, calibration: Calibration | None) -> None:
