@@ -241,12 +241,12 @@ class Task(base_task.Task):
         """
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         key = "train_data" if params.is_training else "validation_data"
-        records.replicas.check_batch_size(
+        records.replica_batches.check_batch_size(
             f"task.{key}.global_batch_size", params.global_batch_size, num_replicas
         )
         batches = self.global_batches(params, num_replicas)
         if num_replicas > 1:
-            batches = records.replicas.split(batches, input_context)
+            batches = records.replica_batches.split(batches, input_context)
             if params.is_training:
                 # With a known infinite cardinality tf.distribute skips a check for the end of the
                 # data at every step.
