@@ -25,9 +25,8 @@ def ask(flags) -> None:
     """Answers every --question about --table. A question may refer to the previous answer."""
     check_request(flags)
     if flags.passages:
-        raise InputError(
-            f"--passages: only POINTR reads them; give --init_checkpoint={presets.PASSAGES}"
-        )
+        model = presets.PASSAGES if presets.PASSAGES in presets.names() else "FOLDER of its models"
+        raise InputError(f"--passages: only POINTR reads them; give --init_checkpoint={model}")
     table = given_table(flags)
     if not flags.init_checkpoint:
         check_export(export_dir_of(flags))  # before TensorFlow is loaded, which takes seconds
