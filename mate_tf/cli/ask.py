@@ -106,8 +106,13 @@ def answer_all(
             {"question": question, **answer.to_json()}
             for question, answer in zip(questions, answers, strict=True)
         ]
-        print(json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False))
+        print_json(rows)
     return answers
+
+
+def print_json(rows: list[dict]) -> None:
+    """Prints one JSON value: of one question its answer, of several the list of their answers."""
+    print(json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False))
 
 
 def _report(line: str) -> None:

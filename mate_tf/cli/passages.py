@@ -1,12 +1,9 @@
 """--mode=ask with both models of POINTR. Imports TensorFlow only for models that it computes."""
 
-import json
-
-from mate_tf.cli.ask import check_request, export_dir_of
+from mate_tf.cli.ask import JSON, check_request, export_dir_of, print_answer, print_json
 from mate_tf.cli.checks import given_table, reading
 from mate_tf.data.datasets.hybridqa import read_linked_table
 from mate_tf.pointr.predictor import PointrPredictor
-from mate_tf.serving import answer_notes
 from mate_tf.tables import cell_texts
 from mate_tf.tables.table import Table
 
@@ -17,16 +14,14 @@ def ask(flags) -> None:
     table, links, passages = _read_given(flags)
     folder = flags.init_checkpoint or export_dir_of(flags)
     models = PointrPredictor(folder, reading(flags) or "whole")
+    rows = []
     for question in flags.question:
         answer = models.ask(table, question, links, passages)
-        print(f"\n{question}")
-        print(json.dumps(answer.to_json(), ensure_ascii=False))
-        print(answer_notes.in_words(answer))
-        print(table.render(answer.coordinates))
-        where = f"passage {answer.passage}" if answer.passage else "cell"
-        print(f"read: {answer.text!r} in the {where}: {answer.sentence}")
-        for cut in answer.cuts:
-            print(f"cut: {cut}")
+        rows.append({"question": question, **answer.to_json()})
+        if flags.format != JSON:
+            print_answer(table, question, answer, flags.format)
+    if flags.format == JSON:
+        print_json(rows)
 
 
 def _read_given(flags) -> tuple[Table, dict, dict]:

@@ -52,6 +52,12 @@ class PointrAnswer:
         return self.cell_probability * self.span_probability
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Says where the answer was read."""
+        where = f"the text about {self.cell!r}" if self.passage else "the cell"
+        return (f"read in {where}: {self.sentence}",) if self.answerable else ()
+
+    @property
     def coordinates(self) -> list[tuple[int, int]]:
         """List with the coordinates of the cell, for `Table.render`."""
         return [(self.row, self.column)]
@@ -67,10 +73,8 @@ class PointrAnswer:
         return values | {"cells": self.best_cells()}
 
     def as_answer(self, table: Table) -> Answer:
-        """Returns it as the answers of other models are, with the source of the text as a note."""
+        """Returns it as the answers of other models are."""
         cell = AnswerCell(self.row, self.column, self.cell, self.cell_probability)
-        where = f"the text about {self.cell!r}" if self.passage else "the cell"
-        note = (f"read in {where}: {self.sentence}",) if self.answerable else ()
         return Answer(
             cells=(cell,),
             aggregation=NONE,
@@ -80,7 +84,7 @@ class PointrAnswer:
             cuts=self.cuts,
             confidence=self.confidence,
             answerable=self.answerable,
-            notes=note,
+            notes=self.notes,
             table=table,
         )
 

@@ -286,13 +286,15 @@ def test_asking(finished, load, data, command, refused, monkeypatch, tmp_path):
     linked = (f"--table={data / 'tables_tok' / name}", f"--passages={data / 'request_tok' / name}")
     output = command("--mode=ask", export_dir, asked, *linked)
     (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
-    assert f"read: {answer['text']!r} in the " in output
+    assert f"note: read in the {'text about' if answer['passage'] else 'cell'}" in output
+    assert f"{answer['sentence']}\n" in output
     assert len(answer["cells"]) == 5  # of six
     assert "probabilities" not in answer
     plain = tmp_path / "plain.csv"
     plain.write_text("year,winner\n2000,Ann\n")
-    output = command("--mode=ask", export_dir, asked, f"--table={plain}")
-    (answer,) = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    output = command("--mode=ask", export_dir, asked, f"--table={plain}", "--format=json")
+    answer = json.loads(output)
+    assert answer["question"] == asked.partition("=")[2]
     assert answer["passage"] is None
     assert answer["sentence"] in ("2000", "Ann")
     shutil.copytree(folder / "model" / "export", tmp_path / "half")
