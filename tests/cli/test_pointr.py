@@ -335,6 +335,7 @@ def test_without_an_export(finished, load, data, command, monkeypatch, tmp_path)
             answers[0],
             cell_probability=pytest.approx(answers[0].cell_probability, abs=1e-4),
             span_probability=pytest.approx(answers[0].span_probability, abs=1e-4),
+            confidence=answers[0].confidence and pytest.approx(answers[0].confidence, abs=1e-4),
         )
     (tmp_path / "plain.csv").write_text("year,winner\n2000,Ann\n2001,Bob\n")
     (tmp_path / "texts").mkdir()

@@ -63,7 +63,7 @@ TWO_REPLICAS = """
 import sys
 import numpy as np, tensorflow as tf
 from mate_tf import tasks
-from mate_tf.layers import replicas as of_all
+from mate_tf.layers import replica_losses as of_all
 from mate_tf.training import experiments, trainer
 
 params, folder = sys.argv[1:]
