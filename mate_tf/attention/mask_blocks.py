@@ -151,7 +151,7 @@ class BlockTensors(NamedTuple):
         long: <int32>[batch * blocks, heads, block], indices of the queries of each block.
         window: <int32>[batch * blocks, heads, keys], indices of its keys.
         block_bias: <float>[batch * blocks, 1 or heads, block, keys].
-        restore: <int32>[batch, seq, heads], numbers of the outputs, for `views.gather_back`.
+        restore: <int32>[batch, seq, heads], numbers of the outputs, for `sorted_views.gather_back`.
         global_: <int32>[batch, heads, dense], indices of the dense queries; None without any.
         dense_bias: <float>[batch, 1 or heads, dense, seq]; None without dense queries.
     """

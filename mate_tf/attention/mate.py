@@ -55,7 +55,7 @@ class WindowTensors(NamedTuple):
 
     Attributes:
         head_types: HeadWindows of each type.
-        restore: <int32>[batch, seq, heads], numbers of the outputs, for `views.gather_back`.
+        restore: <int32>[batch, seq, heads], numbers of the outputs, for `sorted_views.gather_back`.
     """
 
     head_types: tuple[HeadWindows, ...]

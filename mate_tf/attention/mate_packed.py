@@ -66,7 +66,8 @@ class PackedTensors(NamedTuple):
 
     Attributes:
         head_types: PackedHeads of each type of heads.
-        restore: <int32>[sequences, seq, heads], numbers of the outputs, for `views.gather_back`.
+        restore: <int32>[sequences, seq, heads], numbers of the outputs, for
+            `sorted_views.gather_back`.
         chunks: ChunkTensors.
     """
 

@@ -13,7 +13,7 @@ class Caught:
     """Context that catches exceptions and keeps a message for the user.
 
     Attributes:
-        message: the message; "" if there is no exception.
+        message: the message; "" without an exception.
     """
 
     message = ""

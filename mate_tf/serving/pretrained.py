@@ -38,7 +38,7 @@ def load(
     float32_margin: float = 0.0,
     engine: str | None = None,
 ) -> ServedModel | EngineServed | WithFloat32:
-    """Loads a trained model that is not an export; arguments and result are those of `loaded.load`.
+    """Loads a trained model that is not an export; arguments and result as for `loading.load`.
 
     Raises:
         InputError: the model cannot be read, lacks weights, or cannot be used with the arguments.

@@ -8,10 +8,10 @@ import pytest
 from mate_tf.demo import session
 from mate_tf.serving.answer import Answer
 
+from .. import chromium
 from ..page_client import Visitor
 
 pytestmark = pytest.mark.environment
-gradio = pytest.importorskip("gradio")
 
 
 class Reader:
@@ -23,6 +23,7 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def port():
+    chromium.require("gradio")
     from mate_tf.demo import page, server, uploads
     from mate_tf.service import guard
 
