@@ -35,7 +35,7 @@ REFUTED, ENTAILED = 0, 1
 """Values of `class_index` of statements, as in TabFact."""
 
 SYNTHETIC, COUNTERFACTUAL = "synthetic statement", "counterfactual statement"
-"""Kinds of statements, besides `question_generation.KINDS`."""
+"""Kinds of statements, besides `generation.questions.KINDS`."""
 
 _LONGEST_NAME = QUESTION_ID_LENGTH - len("/s99-0_0")
 _FEWEST_ROWS, _MOST_ROWS = 3, 14
@@ -88,7 +88,7 @@ def read(
     """Makes questions about the distinct tables of interactions. Each is a separate interaction.
 
     The questions about a table depend only on the seed and the table. How an answer was given is
-    the kind of its question (`question_generation.KINDS`, `interactions.given`). A statement has a
+    the kind of its question (`generation.questions.KINDS`, `interactions.given`). A statement has a
     class, `REFUTED` or `ENTAILED`, and no cells.
 
     Args:
