@@ -54,7 +54,7 @@ def mcp(flags) -> None:
     load, _ = _model(flags)
     from mate_tf.service import agents
 
-    agents.run(load(), folder, checks.limits(flags), flags.timeout)
+    agents.run(load(), folder, checks.limits(flags), flags.timeout, ask.reads_texts(flags))
 
 
 def _require(mode: str, modules: tuple[str, ...]) -> None:

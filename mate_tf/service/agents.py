@@ -23,26 +23,33 @@ _INSTRUCTIONS = (
     "cells, and counts, sums or averages them; no code is executed. An answer that is not "
     "answerable is a guess."
 )
+_TEXTS = """\
+    texts: texts about cells of the table, in which the answer may be, each with the text of its
+        cell: [{"cell": "Ann", "text": "Ann was born in Basel."}].
+"""
 _ASK = """Answers a question about one table.
 
 Args:
     table: path of a file with the table (CSV, JSON, HTML, workbook, Parquet), below the folder of
         this server; or the table itself as CSV, with a line of column names and at least one row.
     question: a question in English about the table, such as "how many orders are from Bern?".
-
+{texts}
 Returns the answer as text, the selected cells (row and column from 0, without the header), the
 confidence from 0 to 1, whether the table seems to have an answer, and remarks.
 """
 
 
-def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCPServer:
+def server(
+    predictor, folder: str, limits: Limits, timeout: float = 30.0, reads_texts: bool = False
+) -> MCPServer:
     """Returns a server with the tool `ask`.
 
     Args:
-        predictor: a `Predictor`.
+        predictor: a `Predictor`, or what answers as one.
         folder: tables are read from files below it only.
         limits: limits of tables.
         timeout: seconds for an answer.
+        reads_texts: whether the tool takes texts about cells, as POINTR reads them.
     """
     made = MCPServer(
         "mate-tf",
@@ -56,16 +63,18 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
 
     batcher = Batcher(answer, most=1, waiting=16)
 
-    def read(table: str, question: str) -> Question:
+    def read(table: str, question: str, texts: list[dict[str, str]] | None) -> Question:
         text = request_values.question({"question": question})
-        prepared = PreparedTable(table_of(table, folder, limits))
+        given = request_values.with_texts({"texts": texts}, table_of(table, folder, limits))
+        prepared = PreparedTable(given)
         return Question(prepared, text, None, prepared.table.num_rows)
 
-    @made.tool(description=_ASK)
-    async def ask(table: str, question: str) -> dict[str, Any]:
+    async def ask_with_texts(
+        table: str, question: str, texts: list[dict[str, str]] | None = None
+    ) -> dict[str, Any]:
         try:
             async with asyncio.timeout(timeout):
-                asked = await asyncio.to_thread(read, table, question)
+                asked = await asyncio.to_thread(read, table, question, texts)
                 (future,) = batcher.submit([asked])
                 answer = await asyncio.wrap_future(future)
         except InputError as error:
@@ -78,12 +87,19 @@ def server(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> MCP
         content = answer.to_json()
         return {"answer": answer_notes.in_words(answer), **{name: content[name] for name in kept}}
 
+    async def ask(table: str, question: str) -> dict[str, Any]:
+        return await ask_with_texts(table, question)
+
+    # The arguments of the function are those that the agent sees.
+    description = _ASK.replace("{texts}", _TEXTS if reads_texts else "")
+    tool = made.tool(name="ask", description=description)
+    tool(ask_with_texts if reads_texts else ask)
     return made
 
 
-def run(predictor, folder: str, limits: Limits, timeout: float = 30.0) -> None:
+def run(predictor, folder: str, limits: Limits, timeout: float, reads_texts: bool) -> None:
     """Serves the tool until standard input ends; arguments as for `server`."""
-    server(predictor, folder, limits, timeout).run("stdio")
+    server(predictor, folder, limits, timeout, reads_texts).run("stdio")
 
 
 def table_of(given: str, folder: str, limits: Limits) -> Table:

@@ -72,6 +72,7 @@ def test_the_tool(folder):
     assert tool.name == "ask"
     assert tool.input_schema["required"] == ["table", "question"]
     assert "below the folder" in tool.description
+    assert "texts" not in str(tool.input_schema) + tool.description
 
 
 @pytest.mark.parametrize("table", [CSV, "table.csv", "deep/table.csv", "deep/../table.csv"])
@@ -88,6 +89,39 @@ def test_answers(call, table):
         "cuts": ["a cut"],
     }
     assert json.loads(result.content[0].text) == result.structured_content
+
+
+class Reader:
+    """Answers with the texts of the table."""
+
+    def ask(self, table, question):
+        text = "; ".join(text for _, text in table.table.texts)
+        return Answer((), "NONE", None, 0.5, text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ([{"cell": "Ann", "text": "born in Basel"}], "born in Basel"),
+        (None, ""),
+        ([{"cell": "Zoe", "text": "born in Bonn"}], "none of the 1 texts is about a cell"),
+        ([{"cell": "Ann", "text": " "}], "'text' is not a text"),
+    ],
+)
+def test_texts_about_cells(folder, texts, said):
+    server = agents.server(Reader(), str(folder), Limits(), reads_texts=True)
+
+    async def answered():
+        async with Client(server) as client:
+            (tool,) = (await client.list_tools()).tools
+            given = {"table": CSV, "question": "where was Ann born?", "texts": texts}
+            return tool, await client.call_tool("ask", given)
+
+    tool, result = asyncio.run(answered())
+    assert tool.input_schema["required"] == ["table", "question"]
+    assert "Ann was born in Basel" in tool.description
+    assert "{" not in tool.description.replace('{"cell"', "")
+    assert said in result.content[0].text.replace('\\"', "'").replace('"text" is', "'text' is")
 
 
 @pytest.mark.parametrize(
