@@ -35,6 +35,11 @@ _PATTERNS = tuple((name, re.compile(rf"\b(?:{words})\b")) for name, words in _AS
 DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
 
 
+_OF_COUNTS = frozenset(
+    pruning.words("how many number of count amount total different distinct unique the")
+)
+
+
 class OperationRequest(NamedTuple):
     """An operation that a question asks for.
 
@@ -83,6 +88,21 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     if named[:1] == [AMOUNT] and SUM in named:
         return SUM
     return named[0] if named else None
+
+
+def counted(question: str, names: Sequence[str]) -> list[int]:
+    """Returns the columns whose values "how many" is followed by, as in "how many departments".
+
+    Args:
+        question: the question.
+        names: names of the columns.
+    """
+    for each in operations(question):
+        if each.operation == COUNT:
+            words = [word for word in pruning.words(each.words) if word not in _OF_COUNTS]
+            owned = [pruning.words(name) for name in names]
+            return [i for i, own in enumerate(owned) if own and words[: len(own)] == own]
+    return []
 
 
 def for_rows(asked: str | None, num_rows: int) -> str | None:

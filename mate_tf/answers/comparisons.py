@@ -15,7 +15,7 @@ SIGNS = {EQUAL: "is", LEAST: "≥", MOST: "≤", ABOVE: ">", BELOW: "<"}
 _BEFORE = tuple(
     (bits, re.compile(rf"\b(?P<said>{words})(?: the)?(?: year)?$"))
     for bits, words in (
-        (LEAST, "at least|(?:no|not) less than|(?:no|not) fewer than|from|since|minimum of"),
+        (LEAST, "at least|(?:no|not) less than|(?:no|not) fewer than|since|minimum of"),
         (MOST, "at most|(?:no|not) more than|(?:no|not) higher than|up to|until|maximum of"),
         (
             ABOVE,
@@ -34,9 +34,20 @@ _BEHIND = (
     (LEAST, re.compile(_UNIT + "(?:more|later|above|higher|over|newer))")),
     (MOST, re.compile(_UNIT + "(?:less|fewer|earlier|below|lower|under|older))")),
 )
+# Those "from 2015 on" are of this year or later, and those "from 2015" of this year.
+_FROM = re.compile(r"\bfrom(?: the)?(?: year)?$")
+_ON = re.compile(
+    r"(?:on|onwards?|upwards?|and up)(?=$|[ ?,.])(?! (?:the|a|mon|tue|wed|thu|fri|sat|sun))",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?$")
 _TO = re.compile(r"(?:and|to|-|–|until)(?: the)?")
-NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|n't|never)\b")
+NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|never)\b|n['’]t\b")
+WITHOUT = re.compile(
+    r"\b(?:no|without(?: an?| any)?|missing(?: an?)?|lack(?:s|ing)?(?: an?)?|empty|blank|"
+    r"(?:not|n['’]t) have (?:an?|any))(?P<what>(?: [\w-]+){1,3})"
+)
+"""Asks for rows without a value, as in "who has no manager?"; the group is what they lack."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -58,6 +69,7 @@ _NO_SUPERLATIVES = _words("interest forest contest request harvest guest honest 
 # In "who is taller, A or B" they ask for the largest of two.
 _HIGHER = _words("more higher larger bigger greater longer taller heavier later better older")
 _LOWER = _words("less fewer lower smaller shorter lighter earlier worse younger first")
+_AT = re.compile(r"\bat (?:least|most)\b")  # these compare, see `_BEFORE`
 _OF_DATES = _words("latest newest recent earliest first last oldest")
 _NEXT = _words("next after following follows followed below")
 _PREVIOUS = _words("previous before prior preceding precedes preceded above")
@@ -81,7 +93,7 @@ class Superlative(NamedTuple):
 
 def superlatives(question: str) -> list[Superlative]:
     """Finds the words of a question, in lower case, that ask for the largest or smallest value."""
-    words, result = re.findall(r"[a-z]+", question), []
+    words, result = re.findall(r"[a-z]+", _AT.sub(" ", question)), []
     others = {word for word in words if _ENDING.fullmatch(word)}
     others -= {*_HIGH, *_LOW, *_NO_SUPERLATIVES}
     both = [(word, False) for word in sorted({*_BOTH, *others})]
@@ -108,6 +120,8 @@ def steps(question: str) -> list[tuple[int, str]]:
 
 def comparison(value: SaidValue) -> tuple[tuple[int, ...], frozenset[str]]:
     """Returns which relations to a value the words around it ask for, and these words."""
+    if _FROM.search(value.before) and (match := _ON.match(value.behind)):
+        return LEAST, frozenset(pruning.words(match.group()))
     for text, patterns in ((value.behind, _BEHIND), (value.before, _BEFORE)):
         for bits, pattern in patterns:
             if match := pattern.search(text):

@@ -106,6 +106,14 @@ class Program:
         parts = (*self.conditions, self.order) if self.order is not None else self.conditions
         return frozenset().union([self.step_word] if self.step else [], *(p.said for p in parts))
 
+    @property
+    def columns(self) -> list[int]:
+        """The columns of its conditions and of its order, sorted."""
+        used = {each.column for each in self.conditions}
+        if self.order is not None and self.order.column is not None:
+            used.add(self.order.column)
+        return sorted(used)
+
     def __str__(self):
         text = " and ".join(each.text for each in self.conditions)
         if self.order is not None:

@@ -1,13 +1,14 @@
 """Asks a model questions about prepared tables: whole tables in windows, or the part that fits."""
 
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from mate_tf.answers import asked, beyond
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
+from mate_tf.answers.programs import Program
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
@@ -201,6 +202,11 @@ class Asking:
         cuts += map(str, read.cuts)
         answer = from_cells(prepared, joined.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
+        if not problem:
+            program = Program() if joined.explanation is None else joined.explanation.program
+            problem = beyond.in_program(sheet, meaning, program)
+        if not problem and joined.operation == NONE:
+            problem = beyond.other_column(sheet, question, {joined.column})
         return self._judged(
             prepared,
             question,
@@ -212,6 +218,7 @@ class Asking:
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
             is_computed=True,
+            computed_of=None if joined.explanation is None else joined.explanation.program.columns,
         )
 
     def _direct(self, prepared, question, meaning, part, outputs) -> whole.Direct | None:
@@ -281,15 +288,23 @@ class Asking:
         aggregates: bool,
         classes: Sequence[str] | None = None,
         is_computed: bool = False,
+        computed_of: Collection[int] | None = None,
     ) -> Answer:
-        """Returns an answer with its confidence, whether it is one, and notes."""
+        """Returns an answer with its confidence, whether it is one, and notes.
+
+        `computed_of` has the columns that decide which rows a program takes; None: there is none.
+        """
         table, calibration = prepared.table, self._calibration
         remarks = answer_notes.describe_limits(question, table.columns, aggregates, classes)
         known = calibration.associations if calibration is not None else None
         unknown = [] if classes is not None else names.unknown(question, prepared.words, known)
-        if answer.aggregation == NONE and classes is None:
+        if classes is None and (computed_of is not None or answer.aggregation == NONE):
+            used = range(table.num_columns) if computed_of is None else computed_of
             remarks += answer_notes.describe_order(
-                question, table.columns, prepared.columns, prepared.totals
+                question,
+                [table.columns[column] for column in used],
+                [prepared.columns[column] for column in used],
+                prepared.totals if answer.aggregation == NONE else (),
             )
         if unknown:
             remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
@@ -309,7 +324,7 @@ class Asking:
             answer,
             confidence=sure,
             answerable=answerable,
-            notes=(*remarks, *answer.notes, *table.remarks),
+            notes=tuple(dict.fromkeys([*remarks, *answer.notes, *table.remarks])),
             table=table,
         )
 

@@ -95,6 +95,8 @@ class WholeAnswer:
         operation: "NONE", "SUM", "AVERAGE" or "COUNT".
         explanation: the program that they follow from; None if they were selected directly.
         features: of the answer, by their names in programs.json.
+        num_distinct_of: number of rows of which each value of the column counts once, and has one
+            of `rows`; None if all rows count.
     """
 
     rows: np.ndarray
@@ -102,6 +104,7 @@ class WholeAnswer:
     operation: str
     explanation: Explanation | None
     features: dict[str, float]
+    num_distinct_of: int | None = None
 
     @property
     def score(self) -> float:
@@ -193,7 +196,10 @@ def note(answer: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
     if answer.explanation is None:
         num_read = 0 if direct is None else direct.num_read
         return f"selected in {num_read:,} of {sheet.num_rows:,} rows"
-    rows = f"{len(answer.rows):,} of {sheet.num_rows:,} rows"
+    count = len(answer.rows) if answer.num_distinct_of is None else answer.num_distinct_of
+    rows = f"{count:,} of {sheet.num_rows:,} rows"
+    if answer.num_distinct_of is not None:
+        rows += f"; each {sheet.names[answer.column]} counts once"
     return f"computed over all rows: {answer.explanation.program} ({rows})"
 
 
@@ -212,6 +218,11 @@ class Joining:
     ):
         self._sheet, self._meaning, self._read, self._direct = sheet, meaning, read, direct
         self._wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+        self._repeated = [
+            each
+            for each in asked.counted(meaning.question, sheet.names)
+            if sheet.columns[each].kind is Kind.TEXT and len(sheet.distinct[each]) < sheet.num_rows
+        ]
         self._text = " ".join(meaning.question.lower().split())
         self._asked_words = {
             word for match in _WHAT.finditer(self._text) for word in pruning.words(match[1])
@@ -241,9 +252,9 @@ class Joining:
             and self._wanted in (SUM, AVERAGE)
             and self._direct.operation != self._wanted
         )
-        if self._direct is not None and not contradicts:
+        if self._direct is not None and not contradicts and not self._meaning.flags:
             rows, column = self._direct.rows, self._direct.column
-            answers.append(self._found(rows, column, self._direct.operation, None))
+            answers.append(self._counted(rows, column, self._direct.operation, None))
         return sorted(answers, key=lambda each: -each.score)
 
     def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[WholeAnswer]:
@@ -268,10 +279,18 @@ class Joining:
         for column in np.argsort(-weights, kind="stable")[:count].tolist():
             if weights[column] < 0 < weights.max():
                 continue
-            kept = rows
-            if operation == COUNT and asked.DISTINCT.search(self._text):
-                kept = self._sheet.first_of_each(rows, column)
-            yield self._found(kept, column, operation, explanation)
+            yield self._counted(rows, column, operation, explanation)
+
+    def _counted(
+        self, rows, column: int, operation: str, explanation: Explanation | None
+    ) -> WholeAnswer:
+        """Returns an answer in which each value counts once, if "how many" asks for values."""
+        if operation != COUNT or not (self._repeated or asked.DISTINCT.search(self._text)):
+            return self._found(rows, column, operation, explanation)
+        column = self._repeated[0] if self._repeated else column
+        first = self._sheet.first_of_each(rows, column)
+        answer = self._found(first, column, operation, explanation)
+        return dataclasses.replace(answer, num_distinct_of=len(rows))
 
     def _found(
         self, rows, column: int, operation: str, explanation: Explanation | None

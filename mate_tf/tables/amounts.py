@@ -62,6 +62,7 @@ MISSING = frozenset({
 })
 """Normalized texts in lower case that stand for a missing value."""
 
+
 _SCALES = {
     **dict.fromkeys(("k", "thousand", "thousands", "tsd", "tausend", "mille", "mil"), 3),
     **dict.fromkeys(("lakh", "lakhs", "lac"), 5),
@@ -120,6 +121,11 @@ _SMALLER_UNIT = re.compile(r"(\d+(?:\.\d+)?) ?([^\W\d_]+\.?|[″′\"'])")
 # What makes the digits before it something else than a number: 3-4, 1/2, 16:9, 2x4, 5 to 10.
 _JOINED = re.compile(r" ?(?:[-/:×x⁄] ?[+]?\d|(?:to|bis|and|or|vs\.?|of) \d|-[^\W\d_])")
 _NOT_BEFORE_A_NUMBER = re.compile(r"\d|[-/:]$|^[+]")
+
+
+def is_missing(text: str) -> bool:
+    """Returns whether a cell is empty, or has a mark for a missing value."""
+    return not text.strip() or normalize(text).lower() in MISSING
 
 
 @lru_cache(maxsize=65536)

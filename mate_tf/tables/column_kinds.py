@@ -45,6 +45,7 @@ class Column:
         partial: rows of cells that say more than the value: "4,634 m (15,203 ft)", "<5", "100+".
         other_units: unit of each row whose unit cannot be converted; its value is None.
         has_day_first: 03/04 in this column is the 3rd of April.
+        has_decimal_comma: the comma is the decimal sign of its numbers.
         notes: what the cells do not tell, in words.
     """
 
@@ -56,6 +57,7 @@ class Column:
     partial: frozenset[int] = frozenset()
     other_units: dict[int, str] = dataclasses.field(default_factory=dict)
     has_day_first: bool = True
+    has_decimal_comma: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -285,6 +287,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
             if not each.is_whole or _BOUND.fullmatch(cells.texts[row].strip())
         ),
         other_units=others,
+        has_decimal_comma=comma,
         notes=tuple(notes),
     )
 

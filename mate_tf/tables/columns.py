@@ -171,8 +171,38 @@ def _in_column(given, column: Column) -> float | Moment | None:
         return given.seconds / unit.factor
     if not isinstance(given, Amount):
         return None
-    value = column_kinds.value_of(given)
-    unit = units.find(column.unit) if column.unit else None
-    if given.unit is None or given.unit.is_word or unit is None or given.unit == unit:
-        return value
-    return value * given.unit.factor / unit.factor if given.unit.kind == unit.kind else None
+    factor, unit = 1.0, units.find(column.unit) if column.unit else None
+    if not (given.unit is None or given.unit.is_word or unit is None or given.unit == unit):
+        if given.unit.kind != unit.kind:
+            return None
+        factor = given.unit.factor / unit.factor
+    return _by_the_column(given, factor, column) * factor
+
+
+def _by_the_column(given: Amount, factor: float, column: Column) -> float:
+    """Returns the value of an amount of a question, whose sign is read as those of the column.
+
+    5.000 and 5,000 are thousands in both spellings if a cell could be so large and none has three
+    decimals: people do not always write a question as the table is written.
+    """
+    own = column_kinds.value_of(given, column.has_decimal_comma)
+    readings = [each for each in (given.point, given.comma) if each is not None]
+    numbers = [each for each in column.values if isinstance(each, float)]
+    if len(set(readings)) < 2 or column.decimals > 2 or not numbers:
+        return own
+    thousands = max(readings, key=abs)
+    return thousands if min(numbers) <= thousands * factor <= max(numbers) else own
+
+
+def as_read(value: "SaidValue", column: Column) -> str:
+    """Returns the number that a value of a question is taken for, "" if it can be read in one way.
+
+    So "5.000" is 5000 for a column of German amounts, and 5 for one with three decimals.
+    """
+    amount = value.value
+    if not isinstance(amount, Amount) or None in (amount.point, amount.comma):
+        return ""
+    if amount.point == amount.comma or column.kind is not Kind.NUMBER:
+        return ""
+    number = _in_column(amount, column)
+    return "" if number is None else f"{number:.12g}"

@@ -30,6 +30,21 @@ def test_operation(question, expected):
     assert asked.operation(question, NAMES, COLUMNS) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many cities are there?", [1]),
+        ("what is the number of different cities?", [1]),
+        ("how many units were sold in the city?", [2]),
+        ("how many of the orders are from the city?", [0]),
+        ("how many are there in the city?", []),
+        ("which city has the most units?", []),
+    ],
+)
+def test_counted(question, expected):
+    assert asked.counted(question, NAMES) == expected
+
+
 def test_amounts_of_several_rows_are_added_up():
     assert asked.for_rows(AMOUNT, 1) == "NONE"
     assert asked.for_rows(AMOUNT, 2) == "SUM"

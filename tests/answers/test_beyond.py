@@ -25,6 +25,8 @@ GROUPS = "groups of rows are not compared"
         ("which city has the most orders?", GROUPS),
         ("which city has the highest total units?", GROUPS),
         ("what is the most common city?", GROUPS),
+        ("which city ordered the most?", GROUPS),
+        ("which city has the most?", GROUPS),
         ("which order has the most units?", ""),
         ("how many units per order on average?", ""),
         ("is A1 or A2 from Bern?", ""),
@@ -39,6 +41,28 @@ def test_problem(question, expected):
 
 
 @pytest.mark.parametrize(
+    ("question", "chosen", "expected"),
+    [
+        (
+            "which cost more than 200?",
+            "Price > 200",
+            "Price: cells in £, € are not compared with $",
+        ),
+        ("which is the lamp?", "Item is lamp", ""),
+        ("which is not the lamp?", "not Item is lamp", ""),
+        ("which was never sold?", "all rows", 'what "not" or "no" leaves out is not known'),
+    ],
+)
+def test_in_program(question, chosen, expected):
+    names = ["Item", "Price"]
+    texts = [["lamp", "desk", "bed", "rug"], ["$300", "€250", "£900", "$20"]]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    meaning = sheet.meaning(question)
+    (program,) = (each for each in meaning.programs if str(each) == chosen)
+    assert beyond.in_program(sheet, meaning, program) == expected
+
+
+@pytest.mark.parametrize(
     ("question", "selected", "expected"),
     [
         ("how old are they?", {2}, "'how old' asks for 'Age', but the cells are in 'Salary'"),
@@ -47,10 +71,12 @@ def test_problem(question, expected):
         ("how tall are they?", {2}, ""),  # there is no such column
         ("how many are old?", {2}, ""),
         ("who is old?", {0}, ""),
+        ("how far did they run?", {1}, "'how far' asks for 'Distance', but the cells are in 'Age'"),
+        ("how far did they run?", {3}, ""),
     ],
 )
 def test_other_column(question, selected, expected):
-    texts = [["Ann", "Bob"], ["41", "35"], ["54500", "47000"]]
-    names = ["Name", "Age", "Salary"]
+    texts = [["Ann", "Bob"], ["41", "35"], ["54500", "47000"], ["5 km", "10 km"]]
+    names = ["Name", "Age", "Salary", "Distance"]
     sheet = Sheet(names, texts, columns.read(names, texts))
     assert beyond.other_column(sheet, question, selected) == expected

@@ -19,6 +19,10 @@ from mate_tf.tables import columns
         ("which have no more than 5 rooms?", MOST),
         ("which have 5 or fewer rooms?", MOST),
         ("which has 5 rooms?", EQUAL),
+        ("which are from 2010?", EQUAL),
+        ("which are from 2010 on?", LEAST),
+        ("which are from 2010 onwards?", LEAST),
+        ("which were sent from 2010 on Monday?", EQUAL),
     ],
 )
 def test_comparison(question, expected):
@@ -48,6 +52,7 @@ def test_superlatives():
     assert found("who is the oldest?") == {("oldest", True), ("oldest", False)}
     assert found("which month was the warmest?") == {("warmest", True), ("warmest", False)}
     assert found("which forest is it?") == set()
+    assert found("which have at least 5 rooms?") == set()
     # Of two, a comparative is enough.
     assert found("who is taller, anna or ben?") == {("taller", True)}
     assert found("who is taller than ben?") == set()

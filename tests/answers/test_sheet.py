@@ -57,10 +57,81 @@ def test_a_longer_text_hides_the_shorter_one_in_it(sheet):
 
 def test_orders(sheet):
     found = sheet.meaning("who has the latest start date?").orders
-    assert {(each.column, each.is_largest) for each in found} == {(2, True), (3, True)}
+    assert {(each.column, each.is_largest) for each in found} == {(3, True)}
     best = max(found, key=lambda each: (len(each.said), each.fit))
     assert best.text == "largest Start date"
     assert sheet.meaning("who is from Bern?").orders == []
+
+
+ORDERS = {
+    "order id": ["1", "2", "3", "4"],
+    "customer": ["Acme", "Globex", "Acme", "n/a"],
+    "quantity": ["5", "40", "0", ""],
+    "rating": ["7.5", "8.5", "9.1", "6"],
+    "discount": ["10%", "", "0%", "20%"],
+    "shipped": ["yes", "no", "yes", "no"],
+    "Betrag": ["1.200,50 €", "4.999,00 €", "7.000,00 €", "12,30 €"],
+}
+
+
+def programs_of(question):
+    """Texts of the programs without an order -> their rows."""
+    texts = list(ORDERS.values())
+    sheet = Sheet(list(ORDERS), texts, columns.read(list(ORDERS), texts))
+    made = [each for each in sheet.meaning(question).programs if each.conditions]
+    return {str(each): each.rows(sheet.rows).nonzero()[0].tolist() for each in made}
+
+
+@pytest.mark.parametrize(
+    ("question", "programs"),
+    [
+        # The most common ways to ask for what is not there, and for flags.
+        ("how many orders have no customer?", {"customer is empty": [3]}),
+        ("which orders have no quantity?", {"quantity is empty or 0": [2, 3]}),
+        ("how many orders are without a discount?", {"discount is empty or 0": [1, 2]}),
+        ("how many orders were shipped?", {"shipped is yes": [0, 2]}),
+        ("how many orders were not shipped?", {"not shipped is yes": [1, 3]}),
+        ("how many orders are not from Acme?", {"not customer is Acme": [1, 3]}),
+        # Values next to a word for their column are compared with that one; ids are not compared.
+        ("how many orders are rated above 8?", {"rating > 8": [1, 2]}),
+        ("how many have a quantity of at least 5?", {"quantity ≥ 5": [0, 1]}),
+        ("how many have a quantity between 5 and 40?", {"quantity from 5 to 40": [0, 1]}),
+        # A question may be spelled as its column is, or in English.
+        ("which have a Betrag above 5.000 €?", {"Betrag > 5.000 € (5000)": [2]}),
+        ("which have a Betrag above 5,000?", {"Betrag > 5,000 (5000)": [2]}),
+        ("which have a Betrag above 1.200,40?", {"Betrag > 1.200,40": [0, 1, 2]}),
+    ],
+)
+def test_programs(question, programs):
+    assert programs_of(question) == programs
+
+
+@pytest.mark.parametrize(
+    ("question", "columns_ordered"),
+    [
+        ("which order has the largest quantity?", {2}),
+        ("which order has the largest order id?", {0}),
+        ("which order is the largest?", {2, 3, 4, 6}),
+        ("how many have a quantity of at least 5?", set()),
+    ],
+)
+def test_ordered_columns(question, columns_ordered):
+    texts = list(ORDERS.values())
+    sheet = Sheet(list(ORDERS), texts, columns.read(list(ORDERS), texts))
+    assert {each.column for each in sheet.meaning(question).orders} == columns_ordered
+
+
+def test_not_without_what_it_denies(sheet):
+    meaning = sheet.meaning("which have never won?")
+    assert all(map(meaning.is_denied, meaning.programs))
+    meaning = sheet.meaning("who is not from Bern?")
+    assert not any(map(meaning.is_denied, meaning.programs))
+
+
+def test_a_name_with_a_word_for_nothing():
+    names, texts = ["Empty weight", "Weight"], [["5", "7"], ["9", ""]]
+    meaning = Sheet(names, texts, columns.read(names, texts)).meaning("which empty weight is 5?")
+    assert not meaning.lacking
 
 
 def test_names_are_not_orders():
