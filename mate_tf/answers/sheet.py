@@ -428,8 +428,8 @@ class Meaning:
             for step, word in comparisons.steps(self.question)
             if word not in each.said
         ]
-        made = [Program(), *plain, *ordered, *moved]
-        kept = [each for each in made if self._denied <= each.said] or made
+        programs = [Program(), *plain, *ordered, *moved]
+        kept = [each for each in programs if self._denied <= each.said] or programs
         return [each for each in kept if self.flags <= {*each.columns}] or kept
 
     @functools.cached_property
