@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
-from mate_tf.answers.sheet import Meaning, Sheet
+from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
@@ -48,7 +49,7 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "of an order only the first or last value is found"
     if _YES_NO.match(text) and not _CHOICE.search(text):
         return "yes and no are not answered"
-    groups = [*_EACH.findall(text), *_repeated(sheet, text), *_of_sums(sheet, meaning, text)]
+    groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
     if _OFTEN.search(text) or _OF_GROUPS.search(text) or is_group:
         return "groups of rows are not compared"
@@ -111,7 +112,7 @@ def _repeated(sheet: Sheet, text: str) -> list[str]:
     return []
 
 
-def _of_sums(sheet: Sheet, meaning: Meaning, text: str) -> list[str]:
+def _summed(sheet: Sheet, meaning: Meaning, text: str) -> list[str]:
     """Returns the words that name groups in "which customer ordered the most", which names no sum.
 
     "Which employee earns the most" names one: a word for the highest value of a column.

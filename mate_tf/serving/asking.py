@@ -8,6 +8,7 @@ import numpy as np
 
 from mate_tf.answers import asked, beyond
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
@@ -165,7 +166,7 @@ class Asking:
     def _whole(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
         """Yields as `_steps`, of a table that is too long by cells; returns None if it is not."""
         table, sheet = prepared.table, prepared.sheet
-        meaning = sheet.meaning(question)
+        meaning = Meaning(sheet, question)
         interaction = prepared.interaction(question)
         needed = np.zeros(table.num_columns, bool)
         needed[sorted(meaning.columns)] = True
@@ -332,7 +333,7 @@ class Asking:
 def _needs_all(prepared: PreparedTable, question: str, answer: Answer, part: ReadPart) -> bool:
     """Returns whether rows or columns are lacking that an operation, an order or a list needs."""
     table = prepared.table
-    meaning = prepared.sheet.meaning(question)
+    meaning = Meaning(prepared.sheet, question)
     lacks_rows = len(part.rows) < table.num_rows
     if not lacks_rows and not meaning.columns - set(part.columns.tolist()):
         return False

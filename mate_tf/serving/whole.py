@@ -18,8 +18,9 @@ import numpy as np
 
 from mate_tf.answers import asked, programs
 from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Explanation
-from mate_tf.answers.sheet import Meaning, Sheet
+from mate_tf.answers.sheet import Sheet
 from mate_tf.evaluation import calibration
 from mate_tf.tables import column_nouns, linearize, pruning
 from mate_tf.tables.columns import Kind

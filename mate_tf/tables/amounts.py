@@ -128,6 +128,12 @@ def is_missing(text: str) -> bool:
     return not text.strip() or normalize(text).lower() in MISSING
 
 
+def value_of(amount: Amount, has_decimal_comma: bool = False) -> float:
+    """Returns the value of an amount with this decimal sign, or with the other one if need be."""
+    both = (amount.comma, amount.point) if has_decimal_comma else (amount.point, amount.comma)
+    return next(value for value in both if value is not None)
+
+
 @lru_cache(maxsize=65536)
 def read(text: str) -> Amount | None:
     """Reads the first number of a text.

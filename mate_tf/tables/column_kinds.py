@@ -251,7 +251,7 @@ def clocks(cells: Cells, own: Writing, table: Writing) -> Column | None:
         values[row] = each.seconds
     comma = bool(own.or_else(table).has_decimal_comma)
     for row, amount in others.items():
-        values[row] = value_of(amount, comma) * (amount.unit.factor if amount.unit else 1.0)
+        values[row] = amounts.value_of(amount, comma) * (amount.unit.factor if amount.unit else 1.0)
     return Column(Kind.DURATION if is_length else Kind.TIME, tuple(values), unit="s")
 
 
@@ -267,7 +267,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
     comma, notes = _has_decimal_comma(cells, numbers, own, table)
     values: list[Value | None] = [None] * len(cells.texts)
     for row, each in numbers.items():
-        values[row] = value_of(each, comma)
+        values[row] = amounts.value_of(each, comma)
     numbers = _letters_read_by_the_column(numbers, values)
     unit, others, is_converted = _in_one_unit(numbers, values)
     without = [row for row, each in numbers.items() if each.unit is None and values[row]]
@@ -299,12 +299,6 @@ def _is_grouped(amount: amounts.Amount, value: Value | None) -> bool:
         and amount.point != amount.comma
         and max(filter(None, (amount.point, amount.comma)), key=abs, default=0) == value
     )
-
-
-def value_of(amount: amounts.Amount, has_decimal_comma: bool = False) -> float:
-    """Returns the value of an amount with this decimal sign, or with the other one if need be."""
-    both = (amount.comma, amount.point) if has_decimal_comma else (amount.point, amount.comma)
-    return next(value for value in both if value is not None)
 
 
 def _with_one_prefix(cells: Cells) -> dict[int, amounts.Amount]:
@@ -343,7 +337,7 @@ def _has_decimal_comma(
     unsure = with_point or (list(doubtful) if comma else [])
     if not unsure:
         return comma, []
-    value = value_of(doubtful[unsure[0]], comma)
+    value = amounts.value_of(doubtful[unsure[0]], comma)
     return comma, [
         f"{cells.texts[unsure[0]]!r} is taken as {value:.12g}: nothing in the column tells whether "
         "its sign separates decimals or thousands"

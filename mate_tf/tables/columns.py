@@ -165,7 +165,7 @@ def _in_column(given, column: Column) -> float | Moment | None:
         if isinstance(given, Length):
             return given.seconds
         if isinstance(given, Amount) and given.unit and given.unit.kind == "duration":
-            return column_kinds.value_of(given) * given.unit.factor
+            return amounts.value_of(given) * given.unit.factor
         return None
     if isinstance(given, Length) and (unit := units.find(column.unit)) and unit.kind == "duration":
         return given.seconds / unit.factor
@@ -185,7 +185,7 @@ def _by_the_column(given: Amount, factor: float, column: Column) -> float:
     5.000 and 5,000 are thousands in both spellings if a cell could be so large and none has three
     decimals: people do not always write a question as the table is written.
     """
-    own = column_kinds.value_of(given, column.has_decimal_comma)
+    own = amounts.value_of(given, column.has_decimal_comma)
     readings = [each for each in (given.point, given.comma) if each is not None]
     numbers = [each for each in column.values if isinstance(each, float)]
     if len(set(readings)) < 2 or column.decimals > 2 or not numbers:

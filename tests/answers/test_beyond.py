@@ -3,6 +3,7 @@
 import pytest
 
 from mate_tf.answers import beyond
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
 
@@ -35,7 +36,7 @@ GROUPS = "groups of rows are not compared"
     ],
 )
 def test_problem(question, expected):
-    found = beyond.problem(SHEET, SHEET.meaning(question))
+    found = beyond.problem(SHEET, Meaning(SHEET, question))
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 
@@ -57,7 +58,7 @@ def test_in_program(question, chosen, expected):
     names = ["Item", "Price"]
     texts = [["lamp", "desk", "bed", "rug"], ["$300", "€250", "£900", "$20"]]
     sheet = Sheet(names, texts, columns.read(names, texts))
-    meaning = sheet.meaning(question)
+    meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
     assert beyond.in_program(sheet, meaning, program) == expected
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
 
@@ -20,7 +21,7 @@ def sheet():
 
 
 def program(sheet, question, text):
-    (found,) = (each for each in sheet.meaning(question).programs if str(each) == text)
+    (found,) = (each for each in Meaning(sheet, question).programs if str(each) == text)
     return found
 
 
@@ -50,7 +51,7 @@ def explained(sheet, question, selected, windows=None, certain=None):
     windows = np.arange(60) // WINDOW if windows is None else windows
     certain = np.ones(6) if certain is None else certain
     found = programs.explain(
-        sheet.meaning(question).programs, sheet.rows, selected, windows, certain
+        Meaning(sheet, question).programs, sheet.rows, selected, windows, certain
     )
     return found[0]
 

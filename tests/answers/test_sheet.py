@@ -2,6 +2,8 @@
 
 import pytest
 
+from mate_tf.answers.conditions import Conditions
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
 
@@ -23,7 +25,7 @@ def sheet():
 
 def meant(sheet, question):
     """Texts of the conditions -> their rows."""
-    found = [each for made in sheet.meaning(question).conditions.values() for each in made]
+    found = [each for made in Meaning(sheet, question).conditions.values() for each in made]
     return {each.text: each.rows.nonzero()[0].tolist() for each in found}
 
 
@@ -56,11 +58,11 @@ def test_a_longer_text_hides_the_shorter_one_in_it(sheet):
 
 
 def test_orders(sheet):
-    found = sheet.meaning("who has the latest start date?").orders
+    found = Meaning(sheet, "who has the latest start date?").orders
     assert {(each.column, each.is_largest) for each in found} == {(3, True)}
     best = max(found, key=lambda each: (len(each.said), each.fit))
     assert best.text == "largest Start date"
-    assert sheet.meaning("who is from Bern?").orders == []
+    assert Meaning(sheet, "who is from Bern?").orders == []
 
 
 ORDERS = {
@@ -78,7 +80,7 @@ def programs_of(question):
     """Texts of the programs without an order -> their rows."""
     texts = list(ORDERS.values())
     sheet = Sheet(list(ORDERS), texts, columns.read(list(ORDERS), texts))
-    made = [each for each in sheet.meaning(question).programs if each.conditions]
+    made = [each for each in Meaning(sheet, question).programs if each.conditions]
     return {str(each): each.rows(sheet.rows).nonzero()[0].tolist() for each in made}
 
 
@@ -118,33 +120,35 @@ def test_programs(question, programs):
 def test_ordered_columns(question, columns_ordered):
     texts = list(ORDERS.values())
     sheet = Sheet(list(ORDERS), texts, columns.read(list(ORDERS), texts))
-    assert {each.column for each in sheet.meaning(question).orders} == columns_ordered
+    assert {each.column for each in Meaning(sheet, question).orders} == columns_ordered
 
 
 def test_not_without_what_it_denies(sheet):
-    meaning = sheet.meaning("which have never won?")
+    meaning = Meaning(sheet, "which have never won?")
     assert all(map(meaning.is_denied, meaning.programs))
-    meaning = sheet.meaning("who is not from Bern?")
+    meaning = Meaning(sheet, "who is not from Bern?")
     assert not any(map(meaning.is_denied, meaning.programs))
 
 
 def test_a_name_with_a_word_for_nothing():
     names, texts = ["Empty weight", "Weight"], [["5", "7"], ["9", ""]]
-    meaning = Sheet(names, texts, columns.read(names, texts)).meaning("which empty weight is 5?")
-    assert not meaning.lacking
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    assert Conditions(sheet, "which weight is empty weight?").lacking == {}
+    assert Conditions(sheet, "which have an empty weight?").lacking == {}
+    assert list(Conditions(sheet, "which have no weight?").lacking) == [1]
 
 
 def test_names_are_not_orders():
     names = ["Article", "Last sold"]
     texts = [["A", "B"], ["2020-01-01", "2021-01-01"]]
     sheet = Sheet(names, texts, columns.read(names, texts))
-    assert sheet.meaning("how many articles were last sold before 2021?").orders == []
+    assert Meaning(sheet, "how many articles were last sold before 2021?").orders == []
 
 
 def test_programs_do_not_use_a_value_twice():
     names, texts = ["A", "B"], [["50", "60"], ["40", "50"]]
     sheet = Sheet(names, texts, columns.read(names, texts))
-    programs = sheet.meaning("which is below 60?").programs
+    programs = Meaning(sheet, "which is below 60?").programs
     assert {str(each) for each in programs if each.conditions and not each.step} == {
         "A < 60",
         "B < 60",
@@ -152,13 +156,13 @@ def test_programs_do_not_use_a_value_twice():
 
 
 def test_totals_are_in_no_program(sheet):
-    (everything,) = (each for each in sheet.meaning("how many are there?").programs)
+    (everything,) = (each for each in Meaning(sheet, "how many are there?").programs)
     assert everything.rows(sheet.rows).tolist() == [True, True, True, True, False]
 
 
 def test_columns_that_are_needed(sheet):
-    assert sheet.meaning("what is the age of Anna?").columns == {0, 2}
-    assert sheet.meaning("who started first?").columns >= {2, 3}
+    assert Meaning(sheet, "what is the age of Anna?").columns == {0, 2}
+    assert Meaning(sheet, "who started first?").columns >= {2, 3}
 
 
 def test_first_of_each(sheet):
@@ -166,6 +170,6 @@ def test_first_of_each(sheet):
 
 
 def test_after_a_date_is_not_the_next_row(sheet):
-    found = {str(each) for each in sheet.meaning("who started before 13 July 2019?").programs}
+    found = {str(each) for each in Meaning(sheet, "who started before 13 July 2019?").programs}
     assert "Start date < 13 July 2019" in found
     assert not any("row before" in each for each in found)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.errors import InputError
 from mate_tf.serving import whole
@@ -106,7 +107,7 @@ def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0)):
     read = whole.WindowSelections(
         windows, selected, np.array(cells, float), np.array(operations, float), np.ones(30)
     )
-    return whole.Joining(sheet, sheet.meaning(question), read, None).answers()[0]
+    return whole.Joining(sheet, Meaning(sheet, question), read, None).answers()[0]
 
 
 def test_a_program_that_explains_the_selection_is_computed():

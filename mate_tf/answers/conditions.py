@@ -1,0 +1,278 @@
+"""Finds the conditions on the rows of a table that a question may mean, by its words.
+
+They are about texts that cells have, numbers and dates that cells are compared with, and cells
+without a value. Does not import TensorFlow.
+"""
+
+import dataclasses
+import functools
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from mate_tf.answers import comparisons
+from mate_tf.answers.programs import Condition
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import amounts, column_nouns, columns, pruning
+from mate_tf.tables.columns import Kind, SaidValue
+from mate_tf.tables.pruning import STOP_WORDS, usual_words
+
+_MOST_WORDS = 8
+"""Words of the longest text of a cell that is looked for in a question."""
+
+_MOST_SETS = 12
+"""Sets of words of the cells of a column."""
+
+_YES = {("yes",), ("y",), ("true",), ("x",)}
+_NO = {("no",), ("n",), ("false",)}
+_ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
+"""Names of columns whose numbers tell rows apart."""
+
+_NEAR_BEFORE, _NEAR_BEHIND = 5, 2
+"""Words before and behind a value that may name its column."""
+
+_COMPARED = frozenset(pruning.words("more less than over under above below most least"))
+
+
+class Conditions:
+    """Conditions that a question about a table may mean.
+
+    Args:
+        sheet: the table.
+        question: the question.
+
+    Attributes:
+        question, words: the question, and its words as `pruning.words` writes them.
+    """
+
+    def __init__(self, sheet: Sheet, question: str):
+        self._sheet, self.question = sheet, question
+        self.words = pruning.words(question)
+
+    def named(self, column: int, use: str | None = None) -> frozenset[str]:
+        """Returns the words that name a column; `use` is one of `question_nouns`."""
+        name = self._sheet.names[column]
+        known = frozenset(pruning.words(name)) - STOP_WORDS
+        return (known | column_nouns.words(name, use)) & set(self.words)
+
+    @functools.cached_property
+    def by_column(self) -> dict[int, list[Condition]]:
+        """The conditions that it may mean, by column."""
+        made = {}
+        for column, read in enumerate(self._sheet.columns):
+            is_text = read.kind is Kind.TEXT
+            if column in self.lacking:
+                made[column] = [self._empty_condition(column)]
+            else:
+                made[column] = [
+                    *(self._text_conditions(column) if is_text else self._value_conditions(column))
+                ]
+        conditions = {}
+        for column, each in self._with_negated(made).items():
+            named = self.named(column)
+            if each:
+                conditions[column] = [
+                    dataclasses.replace(one, said=one.said | named, is_named=bool(named))
+                    for one in each
+                ]
+        return conditions
+
+    def _with_negated(self, made: dict[int, list[Condition]]) -> dict[int, list[Condition]]:
+        """Returns conditions with the opposite of those that follow a word such as "not" first."""
+        match = comparisons.NEGATED.search(self.question.lower())
+        if match is None or self.lacking:
+            return made
+        words = frozenset(pruning.words(match.group()))
+        behind = pruning.words(self.question[match.end() :])
+        places = {
+            (column, number): min(map(behind.index, each.said.intersection(behind)), default=None)
+            for column, conditions in made.items()
+            for number, each in enumerate(conditions)
+            if not words <= each.said  # as "not more than 5"
+        }
+        first = min((place for place in places.values() if place is not None), default=None)
+        negated = {
+            column: [
+                dataclasses.replace(~each, said=each.said | words)
+                for number, each in enumerate(conditions)
+                if (column, number) in places and places[column, number] == first
+            ]
+            for column, conditions in made.items()
+        }
+        return {column: conditions + negated[column] for column, conditions in made.items()}
+
+    @functools.cached_property
+    def lacking(self) -> dict[int, frozenset[str]]:
+        """The columns in which it asks for cells without a value, and the words that do."""
+        lacking = {}
+        for match in comparisons.WITHOUT.finditer(self.question.lower()):
+            words, all_words = pruning.words(match["what"]), pruning.words(match.group())
+            names = [pruning.words(name) for name in self._sheet.names]
+            if any(own and all_words[: len(own)] == own for own in names):
+                continue  # "empty weight" is the name of a column
+            for column, own in enumerate(names):
+                if own and words[: len(own)] == own:
+                    lacking[column] = frozenset(all_words) - {*words} | {*own}
+        return lacking
+
+    def _empty_condition(self, column: int) -> Condition:
+        """Returns the condition that cells have no value; "no stock" may also be a stock of 0."""
+        texts, name = self._sheet.texts[column], self._sheet.names[column]
+        is_empty = np.array([amounts.is_missing(text) for text in texts], bool)
+        text, values = f"{name} is empty", self._sheet.columns[column].values
+        if 0 in values:
+            is_empty |= np.array([value == 0 for value in values], bool)
+            text += " or 0"
+        return Condition(column, is_empty, self.lacking[column], text)
+
+    def _text_conditions(self, column: int) -> Iterator[Condition]:
+        """Yields conditions on the texts of a column: those it says, and words of them."""
+        words, sheet = self.words, self._sheet
+        distinct, name = sheet.distinct[column], sheet.names[column]
+        whole, lacking = self.whole_texts(column), self.lacking_words
+        conditions = [
+            Condition(
+                column,
+                sheet.mask(distinct[key]),
+                frozenset(key),
+                f"{name} is {sheet.texts[column][distinct[key][0]]}",
+            )
+            for key in whole
+        ]
+        yield from conditions
+        if not conditions and (flagged := self.flagged(column)) is not None:
+            yield flagged
+        if len(conditions) > 1:
+            yield functools.reduce(Condition.__or__, conditions)
+        rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
+        rest -= {word for key in whole for word in key} | lacking
+        having = defaultdict(list)
+        for key in distinct:
+            if shared := rest.intersection(key):
+                having[frozenset(shared)].append(distinct[key])
+        sets = {*having, *(frozenset([word]) for shared in having for word in shared)}
+        for shared in sorted(sets, key=lambda each: (-len(each), sorted(each)))[:_MOST_SETS]:
+            rows = [own for other, result in having.items() if shared <= other for own in result]
+            mask = sheet.mask(np.concatenate(rows))
+            if not mask.all():
+                text = f"{name} has {' and '.join(word for word in words if word in shared)}"
+                yield Condition(column, mask, shared, text)
+
+    def whole_texts(self, column: int) -> list[tuple[str, ...]]:
+        """Returns the texts of a column of texts that it says in full, as their words."""
+        if self._sheet.columns[column].kind is not Kind.TEXT:
+            return []
+        words, distinct = self.words, self._sheet.distinct[column]
+        said = dict.fromkeys(
+            tuple(words[begin:end])
+            for begin in range(len(words))
+            for end in range(begin + 1, min(len(words), begin + _MOST_WORDS) + 1)
+        )
+        unsaid = STOP_WORDS | self.lacking_words  # "no" is not the cell "no" then
+        whole = [key for key in said if key in distinct and not {*key} <= unsaid]
+        return [a for a in whole if not any(a != b and _within(a, b) for b in whole)]
+
+    @functools.cached_property
+    def lacking_words(self) -> frozenset[str]:
+        """The words of `lacking` together."""
+        return frozenset().union(*self.lacking.values())
+
+    def flagged(self, column: int) -> Condition | None:
+        """Returns the condition that a column of "yes" and "no" has "yes", if it is named.
+
+        So "how many orders were shipped?" is asked of the column "shipped".
+        """
+        distinct, name = self._sheet.distinct[column], self._sheet.names[column]
+        named = frozenset(pruning.words(name))
+        yes = [key for key in distinct if key in _YES]
+        if len(yes) != 1 or len(distinct) > 2 or not named or not named <= set(self.words):
+            return None
+        if not all(key in _YES | _NO for key in distinct):
+            return None
+        text = f"{name} is {self._sheet.texts[column][distinct[yes[0]][0]]}"
+        return Condition(column, self._sheet.mask(distinct[yes[0]]), named, text)
+
+    def _value_conditions(self, column: int) -> Iterator[Condition]:
+        """Yields conditions on the values of a column, by the numbers and dates that it says."""
+        name, bounds = self._sheet.names[column], []
+        for value in columns.said(self.question):
+            bits = columns.relation(value, self._sheet.columns[column])
+            if bits is None:
+                continue
+            bits, (wanted, words) = np.array(bits), comparisons.comparison(value)
+            if wanted != comparisons.EQUAL and not self._may_compare(value, column):
+                continue
+            said = frozenset(pruning.words(value.text)) | words
+            text = f"{name} {comparisons.SIGNS[wanted]} {value.text}"
+            if number := columns.as_read(value, self._sheet.columns[column]):
+                text += f" ({number})"
+            condition = Condition(column, np.isin(bits, wanted), said, text, value.text)
+            if comparisons.is_of_dates(words):
+                fit = 1 if self._sheet.has_dates(column) else -1
+                condition = dataclasses.replace(condition, fit=fit)
+            bounds.append((value, bits, condition))
+            if condition.rows.any() and value not in self._bounds:
+                yield condition
+        for (first, low, one), (second, high, two) in itertools.pairwise(bounds):
+            if comparisons.is_range(first, second) and self._may_compare(first, column):
+                rows = np.isin(low, comparisons.LEAST) & np.isin(high, comparisons.MOST)
+                text = f"{name} from {first.text} to {second.text}"
+                yield dataclasses.replace(one, rows=rows, said=one.said | two.said, text=text)
+            elif one.rows.any() and two.rows.any() and not self._bounds & {first, second}:
+                yield one | two
+
+    @functools.cached_property
+    def _bounds(self) -> set[SaidValue]:
+        """The values that are the ends of a range, as in "between 10 and 20"."""
+        pairs = itertools.pairwise(columns.said(self.question))
+        return {each for pair in pairs if comparisons.is_range(*pair) for each in pair}
+
+    def _may_compare(self, value: SaidValue, column: int) -> bool:
+        """Returns whether "above 8" may be about a column of values.
+
+        If a word next to it names one, as in "rated above 8", it is about that one. Numbers that
+        only tell rows apart are not compared unless they are named.
+        """
+        near = {*pruning.words(value.before)[-_NEAR_BEFORE:]}
+        near |= {*pruning.words(value.behind)[:_NEAR_BEHIND]}
+        stems = {_stem(word) for word in near - STOP_WORDS}
+
+        def is_named(index: int) -> bool:
+            name = self._sheet.names[index]
+            own = {_stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
+            return bool(own & stems or column_nouns.words(name) & near - _COMPARED)
+
+        if self.only_tells_rows_apart(column):
+            return False
+        named = [
+            index
+            for index, read in enumerate(self._sheet.columns)
+            if read.kind is not Kind.TEXT
+            and not self.only_tells_rows_apart(index)
+            and is_named(index)
+            and columns.relation(value, read) is not None
+            and (read.kind is not Kind.DATE or self._sheet.has_dates(index))
+        ]
+        return column in named or not named
+
+    def only_tells_rows_apart(self, column: int) -> bool:
+        """Returns whether a column has ids by its name, which the question does not say in full."""
+        name = self._sheet.names[column]
+        return bool(_ID.search(name)) and not {*pruning.words(name)} <= {*self.words}
+
+
+def _stem(word: str) -> str:
+    """Returns a word without the ending of a verb, so that "rated" names the column "Rating"."""
+    for ending in ("ing", "ed", "es", "e", "s"):
+        if word.endswith(ending) and len(word) >= len(ending) + 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    return any(
+        whole[begin : begin + len(part)] == part for begin in range(len(whole) - len(part) + 1)
+    )

@@ -1,0 +1,175 @@
+"""Finds the programs that a question about a table may mean, by its words.
+
+Their parts are `conditions`, and words such as "highest". Does not import TensorFlow.
+"""
+
+import functools
+import itertools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from mate_tf.answers import comparisons
+from mate_tf.answers.conditions import Conditions
+from mate_tf.answers.programs import Condition, Order, Program
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import column_nouns, pruning
+from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS, usual_words
+
+_MOST_CONDITIONS = 3
+"""Conditions of a program, each on its own column."""
+
+_MOST_PROGRAMS, _MOST_STEPS = 600, 50
+"""Programs without an order, and of them those that are moved to the next row."""
+
+_HOW_MANY = re.compile(r"\b(?:how many|number of)\b")
+
+
+class Meaning:
+    """Programs that a question about a table may mean.
+
+    Args:
+        sheet: the table.
+        question: the question.
+
+    Attributes:
+        question: the question.
+        conditions: the conditions that it may mean, by column.
+    """
+
+    def __init__(self, sheet: Sheet, question: str):
+        self._sheet, self.question = sheet, question
+        self._conditions = Conditions(sheet, question)
+        self.conditions = self._conditions.by_column
+
+    def named(self, column: int, use: str | None = None) -> frozenset[str]:
+        """Returns the words that name a column; `use` is one of `column_nouns`."""
+        return self._conditions.named(column, use)
+
+    @functools.cached_property
+    def columns(self) -> set[int]:
+        """The columns that it needs: those of its conditions and orders, and those it names."""
+        columns_used = {*self.conditions, *(each.column for each in self.orders)}
+        named = {index for index in range(len(self._sheet.names)) if self.named(index)}
+        return {column for column in columns_used | named if column is not None}
+
+    @functools.cached_property
+    def orders(self) -> list[Order]:
+        """The orders that it may mean; none if it has no word for one."""
+        sheet, orders = self._sheet, []
+        for word in comparisons.superlatives(self._without_names()):
+            use = "highest" if word.is_largest else "lowest"
+            own = [word.word in column_nouns.words(name, use) for name in sheet.names]
+            others = [word.word in column_nouns.words(name) for name in sheet.names]
+            left_out = self._not_ordered(word.word)
+            for column, read in enumerate(sheet.columns):
+                if read.kind is Kind.TEXT or column in left_out:
+                    continue
+                said, ranks = self.named(column, use), sheet.ranks(column)
+                if own[column] or not any(own + others):
+                    said |= {word.word}  # "cheapest" is said of the price only, if there is one
+                fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
+                text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
+                orders.append(Order(column, word.is_largest, ranks, said, text, fit))
+            if word.word in ("last", "first", "top", "bottom"):
+                places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
+                text = f"{'last' if is_last else 'first'} row"
+                orders.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
+        return orders
+
+    def _not_ordered(self, word: str) -> set[int]:
+        """Returns the columns that a superlative is not about: ids, and if one is named next, as in
+        "the largest quantity", the others."""
+        sheet, words = self._sheet, self._conditions.words
+        left_out = {
+            each for each in range(len(sheet.names)) if self._conditions.only_tells_rows_apart(each)
+        }
+        following = {words[at + 1] for at, each in enumerate(words[:-1]) if each == word}
+        named = {
+            index
+            for index, name in enumerate(sheet.names)
+            if sheet.columns[index].kind is not Kind.TEXT
+            and index not in left_out
+            and following & {*pruning.words(name)} - STOP_WORDS
+        }
+        return left_out | ({*range(len(sheet.names))} - named if named else set())
+
+    def _without_names(self) -> str:
+        """Returns it in lower case without names of several words, such as "last sold"."""
+        text = self.question.lower()
+        for name in self._sheet.names:
+            if len(name.split()) > 1:
+                text = text.replace(name.lower(), " ")
+        return text
+
+    @functools.cached_property
+    def programs(self) -> list[Program]:
+        """The programs that it may mean, those first that use more of its words."""
+        made: list[tuple[Condition, ...]] = [()]
+        for count in range(1, _MOST_CONDITIONS + 1):
+            for chosen in itertools.combinations(self.conditions.values(), count):
+                made += filter(
+                    _differ, itertools.islice(itertools.product(*chosen), _MOST_PROGRAMS)
+                )
+            if len(made) > _MOST_PROGRAMS:
+                break
+        plain = [Program(parts) for parts in made[1:]]
+        plain = sorted(plain, key=lambda each: -len(each.said))[:_MOST_PROGRAMS]
+        most = max(1, _MOST_PROGRAMS // (len(self.orders) + 1))
+        ordered = [
+            Program(each.conditions, order)
+            for each in [Program(), *plain[:most]]
+            for order in self.orders
+        ]
+        moved = [
+            Program(each.conditions, step=step, step_word=word)
+            for each in plain[:_MOST_STEPS]
+            for step, word in comparisons.steps(self.question)
+            if word not in each.said
+        ]
+        programs = [Program(), *plain, *ordered, *moved]
+        kept = [each for each in programs if self._denied <= each.said] or programs
+        kept = [each for each in kept if self._cells_said <= each.said] or kept
+        return [each for each in kept if self.flags <= {*each.columns}] or kept
+
+    @functools.cached_property
+    def _cells_said(self) -> frozenset[str]:
+        """Words of the cells that it says in full: a program without them answers another question.
+
+        Words that questions often have anyway do not count, nor do those that name columns.
+        """
+        names = {word for name in self._sheet.names for word in pruning.words(name)}
+        usual = STOP_WORDS | usual_words() | names
+        keys = [key for column in self.conditions for key in self._conditions.whole_texts(column)]
+        return frozenset().union(*(key for key in keys if not usual & {*key}))
+
+    @functools.cached_property
+    def flags(self) -> set[int]:
+        """The columns of "yes" and "no" that "how many were shipped?" and the like name."""
+        if not _HOW_MANY.search(self.question.lower()):
+            return set()
+        return {
+            column
+            for column, read in enumerate(self._sheet.columns)
+            if read.kind is Kind.TEXT and self._conditions.flagged(column) is not None
+        }
+
+    @functools.cached_property
+    def _denied(self) -> frozenset[str]:
+        """Words such as "not" that change what is asked for, so that programs have to use them."""
+        if self._conditions.lacking:
+            return self._conditions.lacking_words
+        negated = comparisons.NEGATED.search(self.question.lower())
+        return frozenset(pruning.words(negated.group()) if negated else ())
+
+    def is_denied(self, program: Program) -> bool:
+        """Returns whether it says "not" or the like, of which a program knows nothing."""
+        return not self._denied <= program.said
+
+
+def _differ(conditions: Sequence[Condition]) -> bool:
+    """Returns whether no two conditions are about the same number or date of the question."""
+    values = [each.value for each in conditions if each.value]
+    return len(set(values)) == len(values)
