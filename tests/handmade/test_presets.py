@@ -32,6 +32,22 @@ ASKED = {
 }
 """Preset -> question -> answer, in turn."""
 
+WINNERS = "year,winner,city\n2001,Ann Lee,Basel\n2002,Bob Stone,Bern\n2003,Carla Rossi,Chur\n"
+TEXTS = {
+    "Ann Lee": "Ann Lee is a Swiss rower . She was born in Zug and studied in Geneva .",
+    "Bob Stone": "Bob Stone is a British rower . He was born in Leeds in 1975 .",
+    "Carla Rossi": "Carla Rossi is an Italian rower . She was born in Turin and works as a nurse .",
+}
+ASKED_WITH_TEXTS = {
+    "mini-passages": {
+        "where was the winner of 2002 born?": "Leeds",
+        "in which city did the winner of 2001 study?": "Geneva",
+        "what does the winner of 2003 work as?": "nurse",
+        "who won in Chur?": "Carla Rossi",
+    }
+}
+"""The same for models that read texts about cells."""
+
 
 @pytest.fixture(scope="module")
 def models(project):
@@ -39,7 +55,8 @@ def models(project):
 
 
 def test_all_are_asked(models):
-    assert {path.name for path in models.iterdir() if path.is_dir()} == set(ASKED)
+    folders = {path.name for path in models.iterdir() if path.is_dir()}
+    assert folders == {*ASKED, *ASKED_WITH_TEXTS}
 
 
 def test_size(models):
@@ -47,7 +64,7 @@ def test_size(models):
     assert sum(sizes.values()) < MOST_BYTES
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", [*ASKED, *ASKED_WITH_TEXTS])
 def test_card(models, name):
     """It says what the model was trained on, for how long, its scores and limits, and a command."""
     text = (models / name / "README.md").read_text(encoding="utf-8")
@@ -60,15 +77,32 @@ def test_card(models, name):
 def test_from_a_plain_installation(project, tmp_path, name, asked):
     """As a user asks it; without TensorFlow it takes seconds."""
     (tmp_path / "athletes.csv").write_text(ATHLETES)
-    command = [sys.executable, project / "run_task_main.py", "ask", "athletes.csv", *asked]
+    answers = answers_of(project, tmp_path, "athletes.csv", *asked, f"--init_checkpoint={name}")
+    assert {each["question"]: each["text"] for each in answers} == asked
+    assert all(each["answerable"] for each in answers)
+
+
+@pytest.mark.parametrize(("name", "asked"), ASKED_WITH_TEXTS.items(), ids=list(ASKED_WITH_TEXTS))
+def test_texts_from_a_plain_installation(project, tmp_path, name, asked):
+    (tmp_path / "winners.csv").write_text(WINNERS)
+    (tmp_path / "texts").mkdir()
+    for cell, text in TEXTS.items():
+        (tmp_path / "texts" / f"{cell}.txt").write_text(text)
+    flags = (f"--init_checkpoint={name}", "--passages=texts")
+    answers = answers_of(project, tmp_path, "winners.csv", *asked, *flags)
+    assert {each["question"]: each["text"] for each in answers} == asked
+    assert [each["passage"] for each in answers] == ["Bob Stone", "Ann Lee", "Carla Rossi", None]
+    assert all(0 < each["confidence"] < 1 for each in answers)
+
+
+def answers_of(project, folder, *arguments):
+    """What `mate-tf ask` prints as JSON."""
     done = subprocess.run(
-        [*command, f"--init_checkpoint={name}", "--format=json"],
-        cwd=tmp_path,
+        [sys.executable, project / "run_task_main.py", "ask", *arguments, "--format=json"],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    answers = json.loads(done.stdout)
-    assert {each["question"]: each["text"] for each in answers} == asked
-    assert all(each["answerable"] for each in answers)
+    return json.loads(done.stdout)
