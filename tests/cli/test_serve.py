@@ -138,6 +138,7 @@ def test_agents(monkeypatch, tmp_path):
     )
     monkeypatch.chdir(tmp_path)
     main._run("mate-tf", ["mate-tf", "mcp", "--max_table_mb=3", "--timeout=4"])
-    ((_, folder, limits, timeout),) = found
+    ((_, folder, limits, timeout, reads_texts),) = found
+    assert not reads_texts
     assert os.path.samefile(folder, tmp_path)
     assert (limits.max_table_mb, timeout) == (3, 4)
