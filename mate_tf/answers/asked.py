@@ -91,7 +91,7 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
 
 
 def counted(question: str, names: Sequence[str]) -> list[int]:
-    """Returns the columns whose values "how many" is followed by, as in "how many departments".
+    """Returns the columns named by the words after "how many", as in "how many departments".
 
     Args:
         question: the question.
