@@ -52,5 +52,5 @@ def test_a_training_of_two_steps(modules, tmp_path):
     job = ("--config_file=configs/quickstart.yaml", f"--output_dir={tmp_path}", TINY)
     modules("create_data", *job)
     ours = of_ours(modules("train", *job, "--num_train_steps=2", "--train_batch_size=2"))
-    assert len(ours) <= 220, f"{len(ours)} modules: {', '.join(ours)}"
+    assert len(ours) <= 162, f"{len(ours)} modules: {', '.join(ours)}"
     assert "mate_tf.training.estimator" not in ours

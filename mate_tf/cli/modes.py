@@ -1,5 +1,6 @@
 """Modes of the command line. What takes seconds to load is imported when a mode runs."""
 
+import importlib
 import importlib.util
 import os
 import time
@@ -21,12 +22,12 @@ def _export(flags) -> None:
             raise InputError("--mode=export of --init_checkpoint needs --export_dir=FOLDER")
         print(f"exported | {load_predictor(flags).export(flags.export_dir)}")
         return
-    from mate_tf.cli import work
+    from mate_tf.cli import export, scores
 
     job = _job(flags)
     if job.calibrate:
-        work.calibrate(job)
-    work.export(job, checks.reading(flags))
+        scores.calibrate(job)
+    export.export(job, checks.reading(flags))
 
 
 def _run(flags) -> None:
@@ -35,7 +36,7 @@ def _run(flags) -> None:
     A task that does not answer questions ends after training. A task without tables ends after
     evaluation, and so does a job with several seeds.
     """
-    from mate_tf.cli import work
+    from mate_tf.cli import export, scores, work
     from mate_tf.training import workers
 
     start = time.monotonic()
@@ -56,21 +57,21 @@ def _run(flags) -> None:
         work.create_data(job)
         work.train(job)
         if able.answers_questions:
-            work.predict_and_evaluate(job)
+            scores.predict_and_evaluate(job)
         if able.answers_questions and able.reads_tables:
             if flags.calibrate is None:
                 _calibrate_if_possible(job)
-            work.export(job, checks.reading(flags))
+            export.export(job, checks.reading(flags))
             _ask_examples(job)
     print(f"\ndone in {time.monotonic() - start:.0f} s")
 
 
 def _calibrate_if_possible(job) -> None:
     """Fits the confidence of answers, or prints why the data do not allow it."""
-    from mate_tf.cli import work
+    from mate_tf.cli import scores
 
     try:
-        work.calibrate(job)
+        scores.calibrate(job)
     except InputError as error:
         print(f"\nnot calibrated | {error}")
 
@@ -151,9 +152,9 @@ def _analyze(flags) -> None:
     """Analyzes the last checkpoint in --model_dir, or --init_checkpoint without one."""
     require_matplotlib("analyze")
     from mate_tf.analysis.attention import report
-    from mate_tf.cli import work
+    from mate_tf.cli import scores
 
-    work.alone(report.analyze)(_job(flags))
+    scores.alone(report.analyze)(_job(flags))
 
 
 def _glue(flags) -> None:
@@ -221,24 +222,23 @@ def _job(flags):
     return Job.from_flags(flags)
 
 
-def _run_job(name: str):
-    """Returns the mode that runs a function of `work`."""
+def _run_job(module: str, function: str):
+    """Returns the mode that runs a function of a module beside this one."""
 
     def run(flags) -> None:
-        from mate_tf.cli import work
-
-        getattr(work, name)(_job(flags))
+        work = importlib.import_module(f"mate_tf.cli.{module}")
+        getattr(work, function)(_job(flags))
 
     return run
 
 
 MODES = {
     "run": _run,
-    "create_data": _run_job("create_data"),
-    "train": _run_job("train"),
-    "eval": _run_job("evaluate"),
-    "predict": _run_job("write_predictions"),
-    "predict_and_evaluate": _run_job("predict_and_evaluate"),
+    "create_data": _run_job("work", "create_data"),
+    "train": _run_job("work", "train"),
+    "eval": _run_job("work", "evaluate"),
+    "predict": _run_job("scores", "write_predictions"),
+    "predict_and_evaluate": _run_job("scores", "predict_and_evaluate"),
     "glue": _glue,
     "export": _export,
     "analyze": _analyze,

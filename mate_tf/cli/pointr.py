@@ -16,7 +16,7 @@ import pathlib
 import time
 import types
 
-from mate_tf.cli import modes, origins, work
+from mate_tf.cli import export, modes, origins, scores, work
 from mate_tf.cli.checks import folders
 from mate_tf.cli.job import FLAG_OVERRIDES, Job
 from mate_tf.data import records
@@ -173,7 +173,7 @@ def train_both(pipeline) -> None:
 
 def export_both(pipeline) -> None:
     """Exports both SavedModels, and the settings by which `PointrPredictor` combines them."""
-    _each(work.export)(pipeline)
+    _each(export.export)(pipeline)
     _write_settings(pipeline, pipeline.export_dir)
     fitted = os.path.join(pipeline.model_dir, calibration.FILE)
     if os.path.isfile(fitted):
@@ -197,7 +197,7 @@ def predict_both(pipeline) -> tuple[dict, dict]:
         `Reading` of the answer.
     """
     config, answers = pipeline.config.task, {}
-    cells = work.predict(pipeline.point)
+    cells = scores.predict(pipeline.point)
     run = pipeline.read.trainer.predictor(pipeline.read.experiment, pipeline.read.model_dir)
     for split, predictions in cells.items():
         ranked = {each.question_id: hybridqa.ranked_cells(each) for each in predictions}
@@ -241,7 +241,7 @@ def predict_and_evaluate_both(pipeline) -> dict[str, dict]:
         split -> result of `pointr.evaluation.scores`.
     """
     cells, answers = predict_both(pipeline)
-    work.score(pipeline.point, cells)
+    scores.score(pipeline.point, cells)
     results = {}
     for split, readings in answers.items():
         interactions = records.read_interactions(_interactions_path(pipeline, split))

@@ -13,7 +13,8 @@ import os
 
 from mate_tf import tasks
 from mate_tf.cli.job import Job
-from mate_tf.cli.work import create_data, predict_and_evaluate, train
+from mate_tf.cli.scores import predict_and_evaluate
+from mate_tf.cli.work import create_data, train
 from mate_tf.errors import InputError
 from mate_tf.evaluation import seeds as statistics
 from mate_tf.evaluation.metrics import Quantity

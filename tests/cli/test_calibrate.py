@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from mate_tf.cli import modes, work
+from mate_tf.cli import export, modes, scores
 from mate_tf.data import records
 from mate_tf.data.records.create_data import interactions_path
 from mate_tf.errors import InputError
@@ -77,15 +77,15 @@ def test_run_goes_on_without(monkeypatch, capsys):
     def refuse(job):
         raise InputError("all tables share column names")
 
-    monkeypatch.setattr(work, "calibrate", refuse)
+    monkeypatch.setattr(scores, "calibrate", refuse)
     modes._calibrate_if_possible(None)
     assert capsys.readouterr().out == "\nnot calibrated | all tables share column names\n"
 
 
 def test_export_fits_first(monkeypatch, command, trained_copy):
     done = []
-    monkeypatch.setattr(work, "calibrate", lambda job: done.append("fitted"))
-    monkeypatch.setattr(work, "export", lambda job, reading: done.append("exported"))
+    monkeypatch.setattr(scores, "calibrate", lambda job: done.append("fitted"))
+    monkeypatch.setattr(export, "export", lambda job, reading: done.append("exported"))
     command("--mode=export", *trained_copy, "--calibrate")
     assert done == ["fitted", "exported"]
 

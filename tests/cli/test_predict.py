@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from mate_tf.cli import work
+from mate_tf.cli import scores
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, interaction_from_table
 from mate_tf.data.records.create_data import interactions_of_examples, interactions_path
@@ -48,7 +48,7 @@ def job(tmp_path, monkeypatch):
         ]
         for split in ("dev", "test")
     }
-    monkeypatch.setattr(work, "predict", lambda job: answers)
+    monkeypatch.setattr(scores, "predict", lambda job: answers)
     task = types.SimpleNamespace(
         splits=("train", "dev", "test"),
         subsets={"small": "test"},
@@ -75,7 +75,7 @@ def job(tmp_path, monkeypatch):
 
 
 def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
-    results = work.predict_and_evaluate(job)
+    results = scores.predict_and_evaluate(job)
     accuracies = {
         split: {name: values["accuracy"] for name, values in each["classes"].items()}
         for split, each in results.items()
@@ -96,11 +96,11 @@ def test_scores_beside_a_baseline_that_learns(job, tmp_path, capsys):
 
 
 def test_answers_in_the_submission_format(job, tmp_path):
-    work.predict_and_evaluate(job)
+    scores.predict_and_evaluate(job)
     assert (tmp_path / "test.answers.tsv").read_text() == "test0\t7.0\ntest1\t7.0\n"
     job.experiment.task.model.num_aggregation_labels = 0
     (tmp_path / "test.answers.tsv").unlink()
-    work.predict_and_evaluate(job)
+    scores.predict_and_evaluate(job)
     assert not (tmp_path / "test.answers.tsv").exists()
 
 
@@ -135,7 +135,7 @@ def test_whole_tables(command, trained_copy, created, monkeypatch):
             cell = AnswerCell(0, 0, "x", 0.5)
             return [Answer((cell,), "NONE", None, 0.5, "x") for _ in pairs]
 
-    monkeypatch.setattr(work, "_predictor", lambda job: Asks())
+    monkeypatch.setattr(scores, "_predictor", lambda job: Asks())
     command("--mode=predict", *trained_copy, "--whole_tables")
     model_dir = trained_copy[-1].partition("=")[2]
     for split in ("dev", "test"):
@@ -161,17 +161,17 @@ def test_shuffled_tables(command, trained_copy, created, monkeypatch, kind):
             cells = metrics.gold_cells(question) if number % 2 else {(0, 0)}
             yield Prediction(question.id, tuple(sorted(cells)))
 
-    monkeypatch.setattr(work, "_whole", lambda job: run)
+    monkeypatch.setattr(scores, "_whole", lambda job: run)
     flags = (*trained_copy, "--whole_tables", "--num_processes=1", f"--perturb={kind}")
     output = command("--mode=predict_and_evaluate", *flags)
     model_dir = trained_copy[-1].partition("=")[2]
-    scores = json.loads(pathlib.Path(model_dir, "metrics.json").read_text())
+    metrics_file = json.loads(pathlib.Path(model_dir, "metrics.json").read_text())
     for split in ("dev", "test"):
         given = list(records.read_interactions(interactions_path(str(created), split)))
         _, orders = order.shuffled(given, kind, seed=0)
         moved = [place[0] != 0 for place in orders.values()][::2]
         name = f"{kind} shuffled"
-        changed = scores[split]["order"][name]["answers changed"]
+        changed = metrics_file[split]["order"][name]["answers changed"]
         assert changed == pytest.approx(sum(moved) / len(orders))
         assert any(moved)
         files = [f"{model_dir}/{split}{end}.json" for end in ("", f"_{kind}_shuffled")]
@@ -179,7 +179,7 @@ def test_shuffled_tables(command, trained_copy, created, monkeypatch, kind):
         assert [each.question_id for each in before] == [each.question_id for each in after]
         assert sum(map(operator.ne, before, after)) == sum(moved)
         accuracies = {
-            each: value["all"][0] for each, value in scores[split]["question type"].items()
+            each: value["all"][0] for each, value in metrics_file[split]["question type"].items()
         }
         assert 0.5 <= accuracies["model"] < 1
         assert name in accuracies

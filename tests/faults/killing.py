@@ -329,6 +329,8 @@ def in_a_process(what: str, mode: str, **options) -> dict:
 def main(what: str, mode: str, options: str) -> None:
     """Prints the result as JSON."""
     import mate_tf.analysis.attention.report
+    import mate_tf.cli.export
+    import mate_tf.cli.scores
     import mate_tf.cli.work  # noqa: F401  imported once, not in each fork
 
     with tempfile.TemporaryDirectory() as folder:

@@ -80,6 +80,8 @@ def in_a_process(mode: str, other: str, number: int) -> dict:
 def main(mode: str, other: str, number: str) -> None:
     """Prints the result as JSON."""
     import mate_tf.analysis.attention.report
+    import mate_tf.cli.export
+    import mate_tf.cli.scores
     import mate_tf.cli.work  # noqa: F401  imported once, not in each fork
 
     with tempfile.TemporaryDirectory() as folder:
