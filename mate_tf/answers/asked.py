@@ -1,6 +1,7 @@
 """Finds out which operation the words of a question ask for."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,13 +16,21 @@ AMOUNT = "AMOUNT"
 """The values of a column with numbers: one of them, or their sum."""
 
 _ASKED = (
-    (DIFFERENCE, r"difference|how (?:many|much) (?:more|fewer|less)"),
+    (
+        DIFFERENCE,
+        r"difference|how (?:many|much) (?:more|fewer|less)|"
+        r"how (?:many|much) (?:\w+ )?[a-z]{3,}er (?=.*\bthan (?![\d$€£]))",
+    ),
     (RATIO, r"percentage of|ratio of"),
     (MEDIAN, r"median"),
-    (AVERAGE, r"(?:on )?average|avg|mean (?=of|value|[a-z]+ (?:of|in|for))"),
+    (
+        AVERAGE,
+        r"(?:on )?average|avg|(?:the|is|its) mean(?= [a-z])|mean (?=of|value|[a-z]+ (?:of|in|for))",
+    ),
     (
         COUNT,
-        r"(?:total )?(?:how many|number of|count(?: of)?|amount of)(?P<what>(?: [\w#%]+){0,3})",
+        r"(?:total )?(?:how many|(?<!phone )(?<!order )(?<!serial )number of|count(?: of)?|"
+        r"amount of)(?P<what>(?: [\w#%]+){0,3})",
     ),
     (AMOUNT, r"how much(?P<what>(?: [\w#%]+){0,3})"),
     (SUM, r"total|sum|altogether|combined|add up|in all"),
@@ -72,11 +81,14 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
         columns: the columns.
     """
     numbers, said = set(), set(pruning.words(question))
+    owners = Counter(word for name in names for word in set(pruning.words(name)))
     in_names = set()  # words of columns that are named in full
     for name, column in zip(names, columns, strict=True):
         words = set(pruning.words(name))
         is_number = column.kind in (Kind.NUMBER, Kind.DURATION)
-        numbers |= words if is_number and not _are_ids(name, column) else set()
+        if is_number and not _are_ids(name, column):
+            # "Flight" of "Flight duration" is not what "how many flights" asks for.
+            numbers |= words if len(words) == 1 else {each for each in words if owners[each] == 1}
         in_names |= words if words <= said else set()
     named = []
     for asked in operations(question):

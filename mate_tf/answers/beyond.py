@@ -3,11 +3,13 @@
 import re
 from collections.abc import Collection
 
-from mate_tf.answers import asked
+from mate_tf.answers import asked, comparisons, expected
+from mate_tf.answers.conditions import is_id
+from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import column_nouns, pruning
+from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
@@ -22,6 +24,8 @@ _PLACE = re.compile(
     r"\b(?:top|first|last|bottom) (?:\d+|two|three|four|five|ten)\b"
 )
 _OFTEN = re.compile(r"\b(?:most|least) (?:often|frequent(?:ly)?|common(?:ly)?|popular)\b")
+_BY_NUMBER = re.compile(r"\bby (?:the )?(?:number|count|amount) of\b")
+_TOGETHER = re.compile(r"\b(?:overall|altogether|combined|in total|all together|together)\b")
 _OF_GROUPS = re.compile(rf"\b{_SUPERLATIVE} (?:total|average|overall|combined|summed|mean)\b")
 _EACH = re.compile(r"\b(?:per|(?:for|by|of|in) each|each|for every|grouped by)(?: of the)? (\w+)")
 _MOST_OF = re.compile(r"\b(?:most|fewest|least|highest number of|lowest number of) (\w+)")
@@ -31,6 +35,13 @@ _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b"
 # Not "how long", which asks for a length as well as for a time.
 _HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
 _FAR = frozenset(pruning.words("distance length km mile miles range"))
+_PIECES = frozenset(
+    pruning.words("qty quantity stock units pieces pcs available inventory sold count")
+)
+_OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
+_FEW = 3
+_LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
+_CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 
 
@@ -51,9 +62,57 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "yes and no are not answered"
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
-    if _OFTEN.search(text) or _OF_GROUPS.search(text) or is_group:
+    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER)
+    is_group |= _counts_rows(sheet, text)
+    if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
+
+
+def _of_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Returns the column of pieces if "how many" is followed by a cell, as "how many chairs"."""
+    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
+    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
+    if not any(said & words for words in meaning.texts_of(program).values()):
+        return ""
+    pieces = (
+        name
+        for name, read in zip(sheet.names, sheet.columns, strict=True)
+        if read.kind is Kind.NUMBER and _PIECES & {*pruning.words(name)}
+    )
+    return next(pieces, "")
+
+
+def _compared(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Says that a value that a question compares with is not in a program, or in an unclear one."""
+    text = str(program)
+    for value in columns.said(meaning.question):
+        if word := comparisons.unresolved(value):
+            return f'what "{word} {value.text}" compares is not known'
+        bits, _ = comparisons.comparison(value)
+        if bits != comparisons.EQUAL and value.text not in text and _is_meant(sheet, value):
+            return f"what is compared with {value.text!r} is not known"
+    for each in program.conditions:
+        if each.value and sheet.columns[each.column].kind is Kind.DATE:
+            if meaning.is_date_named(each.column):
+                continue
+            others = [
+                sheet.names[column]
+                for column, conditions in meaning.conditions.items()
+                if column != each.column and sheet.columns[column].kind is Kind.DATE
+                if any(other.value == each.value for other in conditions)
+            ]
+            if others:
+                names = " or ".join(map(repr, [sheet.names[each.column], *others]))
+                return f"{each.value!r} may be meant of {names}"
+    return ""
+
+
+def _is_meant(sheet: Sheet, value: columns.SaidValue) -> bool:
+    """Returns whether a value may be one of the table, not a part of its texts."""
+    return value.text not in ("one", "two") and any(
+        read.kind is not Kind.TEXT for read in sheet.columns
+    )
 
 
 def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
@@ -66,6 +125,13 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """
     if meaning.is_denied(program):
         return 'what "not" or "no" leaves out is not known'
+    if problem := _compared(sheet, meaning, program):
+        return problem
+    wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+    if wanted == COUNT and (name := _of_pieces(sheet, meaning, program)):
+        return f"it may ask for {name!r}, not for a number of rows"
+    if wanted == COUNT and program.order is not None and not program.step:
+        return "how many rows have the largest or smallest value is not asked for"
     for each in program.conditions:
         read = sheet.columns[each.column]
         if each.value and read.other_units:
@@ -73,6 +139,42 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
             return (
                 f"{sheet.names[each.column]}: cells in {others} are not compared with {read.unit}"
             )
+    return ""
+
+
+def elsewhere(
+    sheet: Sheet, meaning: Meaning, program: Program, rows: Collection[int], column: int
+) -> str:
+    """Says that cells are not what a question asks for; "" if they may be.
+
+    They are in another column than its words name, or it says them itself.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        program: the one of its programs that selects the rows.
+        rows: rows of the cells.
+        column: their column.
+    """
+    found = expected.expected(sheet, meaning, program)
+    if found is not None and column not in found.columns:
+        if not found.columns:
+            return f"no column has what {found.words!r} asks for"
+        names = " or ".join(repr(sheet.names[index]) for index in sorted(found.columns))
+        return f"{found.words!r} asks for {names}, but the cells are in {sheet.names[column]!r}"
+    if found is not None and (
+        other := expected.of_same_name(sheet, found, column, meaning.question)
+    ):
+        return f"{sheet.names[column]!r} or {other!r} may be meant"
+    takes_all = not program.conditions and program.order is None and not program.step
+    is_many = len(rows) >= sheet.rows.sum() > _FEW
+    if takes_all and is_many and not _LISTED.search(meaning.question.lower()):
+        return "which of the rows are meant is not known"
+    said = meaning.said_in(column)
+    texts = {tuple(pruning.words(sheet.texts[column][row])) for row in rows}
+    is_choice = _CHOICE_OF.search(meaning.question.lower())
+    if said and not is_choice and all(text and {*text} <= said for text in texts):
+        return "the question says the cells that were found itself"
     return ""
 
 
@@ -104,12 +206,29 @@ def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
 
 def _repeated(sheet: Sheet, text: str) -> list[str]:
     """Returns the words that name groups in "which city has the most orders", where rows count."""
-    for word in _MOST_OF.findall(text):
-        columns = _named(sheet, word)
-        if columns and all(sheet.columns[column].kind is Kind.TEXT for column in columns):
-            before = text.partition(" most ")[0]
+    for match in _MOST_OF.finditer(text):
+        named = _named(sheet, match[1])
+        if named and (_TOGETHER.search(text) or not _has_amounts(sheet, named)):
+            before = text[: match.start()]
             return [each for each in before.split() if each not in STOP_WORDS]
     return []
+
+
+def _counts_rows(sheet: Sheet, text: str) -> bool:
+    """Returns whether "the most tickets" counts rows, since the word only names their ids."""
+    named = [_named(sheet, match[1]) for match in _MOST_OF.finditer(text)]
+    return any(
+        columns_named and all(is_id(sheet.names[column]) for column in columns_named)
+        for columns_named in named
+    )
+
+
+def _has_amounts(sheet: Sheet, named: Collection[int]) -> bool:
+    """Returns whether one of some columns has amounts; ids and dates are none."""
+    amounts = (Kind.NUMBER, Kind.DURATION)
+    return any(
+        sheet.columns[column].kind in amounts and not is_id(sheet.names[column]) for column in named
+    )
 
 
 def _summed(sheet: Sheet, meaning: Meaning, text: str) -> list[str]:

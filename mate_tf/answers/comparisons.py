@@ -19,12 +19,14 @@ _BEFORE = tuple(
         (MOST, "at most|(?:no|not) more than|(?:no|not) higher than|up to|until|maximum of"),
         (
             ABOVE,
-            "(?:more|greater|higher|larger|longer|later|older|bigger|better|heavier|taller) than|"
-            "over|above|after|exceed(?:s|ing)?|beyond|>",
+            "(?:more|greater|higher|larger|longer|later|older|bigger|better|heavier|taller|warmer|"
+            "hotter|wider|deeper|dearer|more expensive|more recent|newer|stronger|farther|further)"
+            " than|over|above|after|exceed(?:s|ing)?|beyond|>",
         ),
         (
             BELOW,
-            "(?:less|fewer|lower|smaller|shorter|earlier|younger|cheaper|lighter) than|under|"
+            "(?:less|fewer|lower|smaller|shorter|earlier|younger|cheaper|lighter|colder|cooler|"
+            "narrower|nearer|closer|less expensive|weaker) than|under|"
             "below|before|<",
         ),
     )
@@ -45,7 +47,7 @@ _TO = re.compile(r"(?:and|to|-|–|until)(?: the)?")
 NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|never)\b|n['’]t\b")
 WITHOUT = re.compile(
     r"\b(?:no|without(?: an?| any)?|missing(?: an?)?|lack(?:s|ing)?(?: an?)?|empty|blank|"
-    r"(?:not|n['’]t) have (?:an?|any))(?P<what>(?: [\w-]+){1,3})"
+    r"nobody|no ?one|(?:not|n['’]t) have (?:an?|any))(?P<what>(?: [\w-]+){1,5})"
 )
 """Asks for rows without a value, as in "who has no manager?"; the group is what they lack."""
 
@@ -56,12 +58,20 @@ def _words(text: str) -> tuple[str, ...]:
 
 _HIGH = _words(
     "highest most largest biggest greatest maximum max longest tallest heaviest latest newest last "
-    "richest deepest farthest strongest peak leading best top recent"
+    "richest deepest farthest strongest peak leading best top recent recently"
 )
 _LOW = _words(
     "lowest least fewest smallest minimum min shortest cheapest earliest first lightest poorest "
     "slowest bottom nearest closest worst"
 )
+_ONLY_OF_VALUES = frozenset(
+    _words(
+        "largest biggest greatest smallest highest lowest longest shortest tallest heaviest "
+        "lightest"
+    )
+)
+_ONLY_OF_DATES = frozenset(_words("latest newest recent recently earliest"))
+_THAN = re.compile(r"\b[a-z]+er than(?: the)?$|\b(?:more|less) [a-z]+ than(?: the)?$")
 # The oldest one has the largest age or the earliest date.
 _BOTH = _words("fastest youngest oldest worst best top")
 _ENDING = re.compile(r"[a-z]{3,}est")
@@ -69,8 +79,12 @@ _NO_SUPERLATIVES = _words("interest forest contest request harvest guest honest 
 # In "who is taller, A or B" they ask for the largest of two.
 _HIGHER = _words("more higher larger bigger greater longer taller heavier later better older")
 _LOWER = _words("less fewer lower smaller shorter lighter earlier worse younger first")
-_AT = re.compile(r"\bat (?:least|most)\b")  # these compare, see `_BEFORE`
-_OF_DATES = _words("latest newest recent earliest first last oldest")
+# These compare, see `_BEFORE` and `_BEHIND`.
+_AT = re.compile(
+    r"\bat (?:least|most)\b|\b(?:or|and) (?:more|less|fewer|later|earlier|over|under)\b"
+)
+_MOST_RECENT = re.compile(r"\b(?:most|least) (?=recent)")  # "most" orders nothing itself then
+_OF_DATES = _words("latest newest recent recently earliest first last oldest")
 _NEXT = _words("next after following follows followed below")
 _PREVIOUS = _words("previous before prior preceding precedes preceded above")
 
@@ -93,7 +107,7 @@ class Superlative(NamedTuple):
 
 def superlatives(question: str) -> list[Superlative]:
     """Finds the words of a question, in lower case, that ask for the largest or smallest value."""
-    words, result = re.findall(r"[a-z]+", _AT.sub(" ", question)), []
+    words, result = re.findall(r"[a-z]+", _MOST_RECENT.sub("", _AT.sub(" ", question))), []
     others = {word for word in words if _ENDING.fullmatch(word)}
     others -= {*_HIGH, *_LOW, *_NO_SUPERLATIVES}
     both = [(word, False) for word in sorted({*_BOTH, *others})]
@@ -107,6 +121,24 @@ def superlatives(question: str) -> list[Superlative]:
                 if made not in result:
                     result.append(made)
     return result
+
+
+def is_only_of_values(word: str) -> bool:
+    """Returns whether a superlative is said of numbers and not of dates, as "largest" is."""
+    return word in _ONLY_OF_VALUES
+
+
+def is_only_of_dates(word: str) -> bool:
+    """Returns whether a superlative is said of dates and times only, as "latest" is."""
+    return word in _ONLY_OF_DATES
+
+
+def unresolved(value: SaidValue) -> str:
+    """Returns the word that compares with a value in a way that is not known, as "slower than"."""
+    if comparison(value)[0] != EQUAL:
+        return ""
+    match = _THAN.search(value.before)
+    return match.group() if match else ""
 
 
 def steps(question: str) -> list[tuple[int, str]]:

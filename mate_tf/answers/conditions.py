@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,7 +17,7 @@ from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import amounts, column_nouns, columns, pruning
-from mate_tf.tables.columns import Kind, SaidValue
+from mate_tf.tables.columns import Kind, Moment, SaidValue
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
 
 _MOST_WORDS = 8
@@ -30,6 +30,20 @@ _YES = {("yes",), ("y",), ("true",), ("x",)}
 _NO = {("no",), ("n",), ("false",)}
 _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
 """Names of columns whose numbers tell rows apart."""
+
+_ONE_BEFORE = re.compile(r"\b(?:the|last|first|which|that|this|no|only|other)$")
+_ONE_BEHIND = re.compile(r"^(?:$|(?:by|of|in|with|that|which|who|is|was|did|does|has|had)\b)")
+"""Stand around a "one" that counts nothing."""
+
+_FILLING = frozenset(
+    pruning.words(
+        "value values entry entries data record recorded for the a an any given known my our"
+    )
+)
+"""Words between "no" and the name of a column."""
+
+_BRACKETS = re.compile(r"[(\[{].*?[)\]}]")
+_GENERAL = frozenset(pruning.words("to my our name"))
 
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 2
 """Words before and behind a value that may name its column."""
@@ -113,10 +127,23 @@ class Conditions:
             names = [pruning.words(name) for name in self._sheet.names]
             if any(own and all_words[: len(own)] == own for own in names):
                 continue  # "empty weight" is the name of a column
+            said = [word for word in words if word not in _FILLING]
             for column, own in enumerate(names):
                 if own and words[: len(own)] == own:
                     lacking[column] = frozenset(all_words) - {*words} | {*own}
+                    continue
+                short = self._short_name(column)
+                if short and {*said[: len(short)]} == short and self._has_empty(column):
+                    lacking[column] = frozenset(all_words) - {*words} | short
         return lacking
+
+    def _short_name(self, column: int) -> frozenset[str]:
+        """Returns the words of a column's name, without general ones and those in brackets."""
+        own = frozenset(pruning.words(_BRACKETS.sub(" ", self._sheet.names[column])))
+        return own - _GENERAL
+
+    def _has_empty(self, column: int) -> bool:
+        return any(amounts.is_missing(text) for text in self._sheet.texts[column])
 
     def _empty_condition(self, column: int) -> Condition:
         """Returns the condition that cells have no value; "no stock" may also be a stock of 0."""
@@ -148,7 +175,7 @@ class Conditions:
         if len(conditions) > 1:
             yield functools.reduce(Condition.__or__, conditions)
         rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
-        rest -= {word for key in whole for word in key} | lacking
+        rest -= {word for key in whole for word in key} | lacking | {"s", "t"}  # of "what's"
         having = defaultdict(list)
         for key in distinct:
             if shared := rest.intersection(key):
@@ -172,8 +199,20 @@ class Conditions:
             for end in range(begin + 1, min(len(words), begin + _MOST_WORDS) + 1)
         )
         unsaid = STOP_WORDS | self.lacking_words  # "no" is not the cell "no" then
-        whole = [key for key in said if key in distinct and not {*key} <= unsaid]
+        whole = [
+            key
+            for key in said
+            if key in distinct
+            and (not {*key} <= unsaid or self.is_in_capitals(column, key))
+            and self._sheet.rows[distinct[key]].any()  # not "total" of the row of totals
+        ]
         return [a for a in whole if not any(a != b and _within(a, b) for b in whole)]
+
+    def is_in_capitals(self, column: int, key: tuple[str, ...]) -> bool:
+        """Returns whether it says a cell such as "IT" in capitals, and not all else too."""
+        text = self._sheet.texts[column][int(self._sheet.distinct[column][key][0])].strip()
+        is_said = len(text) > 1 and text.isupper() and not self.question.isupper()
+        return is_said and bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self.question))
 
     @functools.cached_property
     def lacking_words(self) -> frozenset[str]:
@@ -200,7 +239,9 @@ class Conditions:
         name, bounds = self._sheet.names[column], []
         for value in columns.said(self.question):
             bits = columns.relation(value, self._sheet.columns[column])
-            if bits is None:
+            if bits is None or _is_pronoun(value) or not self._may_be_dated(value, column):
+                continue
+            if comparisons.unresolved(value):
                 continue
             bits, (wanted, words) = np.array(bits), comparisons.comparison(value)
             if wanted != comparisons.EQUAL and not self._may_compare(value, column):
@@ -237,12 +278,12 @@ class Conditions:
         only tell rows apart are not compared unless they are named.
         """
         near = {*pruning.words(value.before)[-_NEAR_BEFORE:]}
-        near |= {*pruning.words(value.behind)[:_NEAR_BEHIND]}
-        stems = {_stem(word) for word in near - STOP_WORDS}
+        near |= {*pruning.words(value.behind)[:_NEAR_BEHIND], *pruning.words(value.text)}
+        stems = {stem(word) for word in near - STOP_WORDS}
 
         def is_named(index: int) -> bool:
             name = self._sheet.names[index]
-            own = {_stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
+            own = {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
             return bool(own & stems or column_nouns.words(name) & near - _COMPARED)
 
         if self.only_tells_rows_apart(column):
@@ -258,13 +299,54 @@ class Conditions:
         ]
         return column in named or not named
 
+    def _may_be_dated(self, value: SaidValue, column: int) -> bool:
+        """Returns whether a date may be about a column: about those that are named, if any are.
+
+        So "paid in June" is about "Paid on" and not about "Due date".
+        """
+        if self._sheet.columns[column].kind is not Kind.DATE or not isinstance(value.value, Moment):
+            return True
+        return self.is_date_named(column) or not self._dates_named
+
+    @functools.cached_property
+    def _dates_named(self) -> frozenset[int]:
+        """The columns of dates that are named by a word that no other column has.
+
+        If there are none, by one that no other column of dates has: "invoices of June" have this
+        "Invoice date".
+        """
+        said = {stem(word) for word in self.words if word not in STOP_WORDS}
+        own = [{stem(word) for word in pruning.words(name)} for name in self._sheet.names]
+        dates = [n for n, read in enumerate(self._sheet.columns) if read.kind is Kind.DATE]
+        for others in (range(len(own)), dates):
+            counts = Counter(word for column in others for word in own[column])
+            named = [n for n in dates if any(counts[word] == 1 for word in own[n] & said)]
+            if named:
+                return frozenset(named)
+        return frozenset()
+
+    def is_date_named(self, column: int) -> bool:
+        """Returns whether a column of dates is named by a word that no other column has."""
+        return column in self._dates_named
+
     def only_tells_rows_apart(self, column: int) -> bool:
         """Returns whether a column has ids by its name, which the question does not say in full."""
         name = self._sheet.names[column]
-        return bool(_ID.search(name)) and not {*pruning.words(name)} <= {*self.words}
+        return is_id(name) and not {*pruning.words(name)} <= {*self.words}
 
 
-def _stem(word: str) -> str:
+def _is_pronoun(value: SaidValue) -> bool:
+    """Returns whether a value is the "one" of "the last one"."""
+    around = _ONE_BEFORE.search(value.before) or _ONE_BEHIND.search(value.behind)
+    return value.text == "one" and bool(around)
+
+
+def is_id(name: str) -> bool:
+    """Returns whether a column has ids by its name."""
+    return bool(_ID.search(name))
+
+
+def stem(word: str) -> str:
     """Returns a word without the ending of a verb, so that "rated" names the column "Rating"."""
     for ending in ("ing", "ed", "es", "e", "s"):
         if word.endswith(ending) and len(word) >= len(ending) + 3:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mate_tf.answers import comparisons
-from mate_tf.answers.conditions import Conditions
+from mate_tf.answers.conditions import Conditions, stem
 from mate_tf.answers.programs import Condition, Order, Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
@@ -67,17 +67,43 @@ class Meaning:
             for column, read in enumerate(sheet.columns):
                 if read.kind is Kind.TEXT or column in left_out:
                     continue
+                if read.kind is Kind.DATE and comparisons.is_only_of_values(word.word):
+                    continue
+                if comparisons.is_only_of_dates(word.word) and column not in self._moments:
+                    continue
                 said, ranks = self.named(column, use), sheet.ranks(column)
                 if own[column] or not any(own + others):
                     said |= {word.word}  # "cheapest" is said of the price only, if there is one
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
                 text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
                 orders.append(Order(column, word.is_largest, ranks, said, text, fit))
-            if word.word in ("last", "first", "top", "bottom"):
+            if word.word in ("last", "first", "top", "bottom") and not self._is_of_date:
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"
                 orders.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
         return orders
+
+    @functools.cached_property
+    def _moments(self) -> frozenset[int]:
+        """The columns of dates and times; all columns if there are none."""
+        numbers = range(len(self._sheet.names))
+        kinds = (Kind.DATE, Kind.TIME)
+        dates = [
+            column
+            for column in numbers
+            if self._sheet.has_dates(column) or self._sheet.columns[column].kind in kinds
+        ]
+        return frozenset(dates or numbers)
+
+    @functools.cached_property
+    def _is_of_date(self) -> bool:
+        """Whether a column of dates is named, as "Start date" is by "which started first"."""
+        said = {stem(word) for word in self._conditions.words} - STOP_WORDS
+        return any(
+            self._sheet.columns[column].kind is Kind.DATE
+            and said & {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
+            for column, name in enumerate(self._sheet.names)
+        )
 
     def _not_ordered(self, word: str) -> set[int]:
         """Returns the columns that a superlative is not about: ids, and if one is named next, as in
@@ -91,6 +117,7 @@ class Meaning:
             index
             for index, name in enumerate(sheet.names)
             if sheet.columns[index].kind is not Kind.TEXT
+            and not (sheet.columns[index].kind is Kind.DATE and comparisons.is_only_of_values(word))
             and index not in left_out
             and following & {*pruning.words(name)} - STOP_WORDS
         }
@@ -142,8 +169,30 @@ class Meaning:
         """
         names = {word for name in self._sheet.names for word in pruning.words(name)}
         usual = STOP_WORDS | usual_words() | names
-        keys = [key for column in self.conditions for key in self._conditions.whole_texts(column)]
-        return frozenset().union(*(key for key in keys if not usual & {*key}))
+        keys = [
+            key
+            for column in self.conditions
+            for key in self._conditions.whole_texts(column)
+            if not usual & {*key} or self._conditions.is_in_capitals(column, key)
+        ]
+        return frozenset().union(*keys)
+
+    def texts_of(self, program: Program) -> dict[int, frozenset[str]]:
+        """Returns, for the columns of a program's conditions, the words of the cells it says whole.
+
+        Columns of whose cells it says none are left out.
+        """
+        columns = {each.column for each in program.conditions}
+        said = {column: self.said_in(column) for column in columns}
+        return {column: words for column, words in said.items() if words}
+
+    def is_date_named(self, column: int) -> bool:
+        """Returns whether it names a column of dates by a word that no other column has."""
+        return self._conditions.is_date_named(column)
+
+    def said_in(self, column: int) -> frozenset[str]:
+        """Returns the words of the cells of a column that it says whole."""
+        return frozenset().union(*self._conditions.whole_texts(column))
 
     @functools.cached_property
     def flags(self) -> set[int]:
@@ -172,4 +221,6 @@ class Meaning:
 def _differ(conditions: Sequence[Condition]) -> bool:
     """Returns whether no two conditions are about the same number or date of the question."""
     values = [each.value for each in conditions if each.value]
-    return len(set(values)) == len(values)
+    said = {word for value in values for word in pruning.words(value)}
+    texts = (each for each in conditions if not each.value and " has " in each.text)
+    return len(set(values)) == len(values) and not any(each.said & said for each in texts)

@@ -67,6 +67,10 @@ class Sheet:
         """For each column, the rows of each text."""
         return [Rows(texts) for texts in self.texts]
 
+    def is_key(self, column: int) -> bool:
+        """Returns whether a column tells what each row is about: the first one, or all distinct."""
+        return column == 0 or len(self.distinct[column]) == self.num_rows
+
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """Returns rows <int64>[n] as <bool>[rows]."""
         mask = np.zeros(self.num_rows, bool)

@@ -203,11 +203,13 @@ class Asking:
         cuts += map(str, read.cuts)
         answer = from_cells(prepared, joined.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
+        program = Program() if joined.explanation is None else joined.explanation.program
         if not problem:
-            program = Program() if joined.explanation is None else joined.explanation.program
             problem = beyond.in_program(sheet, meaning, program)
         if not problem and joined.operation == NONE:
             problem = beyond.other_column(sheet, question, {joined.column})
+        if not problem and joined.operation == NONE:
+            problem = beyond.elsewhere(sheet, meaning, program, joined.rows, joined.column)
         return self._judged(
             prepared,
             question,
@@ -298,7 +300,11 @@ class Asking:
         table, calibration = prepared.table, self._calibration
         remarks = answer_notes.describe_limits(question, table.columns, aggregates, classes)
         known = calibration.associations if calibration is not None else None
-        unknown = [] if classes is not None else names.unknown(question, prepared.words, known)
+        columns = {cell.column for cell in answer.cells}
+        with_asked = is_computed and answer.aggregation == NONE
+        with_asked &= not any(prepared.sheet.is_key(column) for column in columns)
+        unknown = names.unknown(question, prepared.words, known, with_asked)
+        unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):
             used = range(table.num_columns) if computed_of is None else computed_of
             remarks += answer_notes.describe_order(

@@ -1,7 +1,7 @@
 """Names in a question that its table does not have, as "rent" in "total cost of rent".
 
-A name is a word after a preposition, or with a capital letter within the question. Words that
-questions often use although tables do not have them, such as "total", are not names.
+A name is a word after a preposition, after "which" or "who", or with a capital letter within the
+question. Words that questions often use although tables do not have them are none, as "total".
 """
 
 import itertools
@@ -16,27 +16,43 @@ from mate_tf.tables.pruning import STOP_WORDS
 MOST = 2
 """Names that count; more of them say no more."""
 
+_ASKING = frozenset(("which", "what", "what's", "whats", "whose", "who"))
+"""Words that what is asked for follows. "What" names nothing in "what did she do"."""
+
 _BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", "about", "without"))
+_OF_OPERATIONS = frozenset(
+    ("mean", "median", "single", "overall", "combined", "altogether", "else")
+)
+_ARTICLES = ("the", "all", "a", "an", "is", "was", "are", "were")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _ALIKE = 5
 """Letters at the beginning that two forms of a word share: "earnings", "earned"."""
 
 
-def unknown(question: str, table: Set[str], associations: Associations | None = None) -> list[str]:
+def unknown(
+    question: str,
+    table: Set[str],
+    associations: Associations | None = None,
+    with_asked: bool = True,
+) -> list[str]:
     """Returns the names in a question that are not in its table, in order, without repetition.
 
     Args:
         question: its text.
         table: words of the table, see `unanswerable.table_words`.
         associations: see `associations.count`.
+        with_asked: a word after "which" or "who" is a name too; it may name the rows themselves.
     """
+    asking = _ASKING if with_asked else frozenset()
     begins = {word[:_ALIKE] for word in table if len(word) >= _ALIKE}
     names, is_name = [], False
     for number, match in enumerate(_WORD.finditer(question)):
         text = match.group()
-        low = text.lower()
-        if low in _BEFORE or low in STOP_WORDS:
-            is_name = low in _BEFORE or (is_name and low in ("the", "all", "a", "an"))
+        low = _POSSESSIVE.sub("", text.lower())
+        if text.lower() in asking or low in _BEFORE or low in STOP_WORDS:
+            begins_name = text.lower() in asking or low in _BEFORE
+            is_name = begins_name or (is_name and low in _ARTICLES)
             continue
         is_proper = number > 0 and text[0].isupper() and text != "I"
         if (is_name or is_proper) and not _is_value(low):
@@ -44,8 +60,10 @@ def unknown(question: str, table: Set[str], associations: Associations | None = 
             known = all(
                 word in table
                 or word in pruning.usual_words()
+                or word in _OF_OPERATIONS
                 or word[:_ALIKE] in begins
                 or any(name in table for name in (associations or {}).get(word, ()))
+                or not pruning.synonyms().get(word, frozenset()).isdisjoint(table)
                 for word in words
             )
             if not known and low not in names:

@@ -1,5 +1,6 @@
 """Tables that are read once and asked about several times."""
 
+import dataclasses
 import functools
 import re
 from collections.abc import Iterable
@@ -11,10 +12,10 @@ from mate_tf.data.converters.tokenizer import MAX_WORD_CHARACTERS
 from mate_tf.errors import InputError
 from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
-from mate_tf.tables import columns, totals
+from mate_tf.tables import column_nouns, columns, totals
 from mate_tf.tables.any_table import as_table
 from mate_tf.tables.table import Table
-from mate_tf.tables.text import is_unicode
+from mate_tf.tables.text import is_unicode, spoken
 
 _ID = "ask-0"
 
@@ -32,11 +33,16 @@ class PreparedTable:
 
     Attributes:
         table: the `Table`.
+        names: names of the columns as people say them, see `text.spoken`.
     """
 
     def __init__(self, given: Any):
         self.table: Table = as_table(given)
-        self._annotated = interactions.interaction_from_table(self.table, _ID, []).table
+        self.names = tuple(map(spoken, self.table.columns))
+        read = self.table
+        if self.names != read.columns:
+            read = dataclasses.replace(read, columns=self.names)
+        self._annotated = interactions.interaction_from_table(read, _ID, []).table
 
     @classmethod
     def of(cls, given: Any) -> "PreparedTable":
@@ -47,7 +53,7 @@ class PreparedTable:
     def columns(self) -> list[columns.Column]:
         """Kinds of the columns and values of their cells, see `tables.columns`."""
         texts = [self.table.column(index) for index in range(self.table.num_columns)]
-        return columns.read(self.table.columns, texts)
+        return columns.read(self.names, texts)
 
     @functools.cached_property
     def totals(self) -> frozenset[int]:
@@ -58,12 +64,13 @@ class PreparedTable:
     def sheet(self) -> Sheet:
         """The table as programs see it."""
         texts = [self.table.column(index) for index in range(self.table.num_columns)]
-        return Sheet(self.table.columns, texts, self.columns, self.totals)
+        return Sheet(self.names, texts, self.columns, self.totals)
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
-        """Words of the table, see `unanswerable.table_words`."""
-        return unanswerable.table_words(self.table)
+        """Words of the table, see `unanswerable.words_of`, and others that name its columns."""
+        words = unanswerable.words_of([self.names, self.table.columns, *self.table.rows])
+        return words.union(*map(column_nouns.words, self.names))
 
     @functools.cached_property
     def unknown_words(self) -> list[str]:

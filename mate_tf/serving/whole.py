@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mate_tf.answers import asked, programs
+from mate_tf.answers import asked, expected, programs
 from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
-from mate_tf.answers.programs import Explanation
+from mate_tf.answers.programs import Explanation, Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.evaluation import calibration
 from mate_tf.tables import column_nouns, linearize, pruning
@@ -253,7 +253,13 @@ class Joining:
             and self._wanted in (SUM, AVERAGE)
             and self._direct.operation != self._wanted
         )
-        if self._direct is not None and not contradicts and not self._meaning.flags:
+        if (
+            self._direct is not None
+            and not contradicts
+            and not self._meaning.flags
+            and not self._meaning.is_denied(Program())
+            and self._is_expected(self._direct, explained)
+        ):
             rows, column = self._direct.rows, self._direct.column
             answers.append(self._counted(rows, column, self._direct.operation, None))
         return sorted(answers, key=lambda each: -each.score)
@@ -264,7 +270,8 @@ class Joining:
         numbers = self._is_number & self._named
         numbers[used] = False
         wanted = self._wanted
-        if wanted == COUNT and len(rows) == 1 and numbers.any():
+        counts = bool(asked.counted(self._meaning.question, self._sheet.names))
+        if wanted == COUNT and len(rows) == 1 and numbers.any() and not counts:
             wanted = asked.AMOUNT  # "how many lamps are in stock"
         elif wanted == asked.AMOUNT and not numbers.any() and "how much" not in self._text:
             wanted = COUNT  # "how many second places"
@@ -276,11 +283,29 @@ class Joining:
         weights = self._read.cells + 0.0
         if operation in (SUM, AVERAGE) or (wanted == asked.AMOUNT and numbers.any()):
             weights = np.where(self._is_number, weights + numbers, weights - 2)
+        only = expected.mask(self._sheet, self._meaning, explanation.program)
+        if operation == NONE and only is not None:
+            weights = np.where(only, weights + 2, weights - 2)
         count = 1 if operation == COUNT else _COLUMNS
         for column in np.argsort(-weights, kind="stable")[:count].tolist():
             if weights[column] < 0 < weights.max():
                 continue
             yield self._counted(rows, column, operation, explanation)
+
+    def _is_expected(self, direct: Direct, explained: Sequence[Explanation]) -> bool:
+        """Returns whether the cells that the model selected are in a column that is asked for.
+
+        If a likely program selects the same rows, as it sees it.
+        """
+        if direct.operation != NONE:
+            return True
+        same = (
+            each.program
+            for each in explained[:_MOST_COMPUTED]
+            if np.array_equal(np.flatnonzero(each.program.rows(self._sheet.rows)), direct.rows)
+        )
+        only = expected.mask(self._sheet, self._meaning, next(same, Program()))
+        return only is None or bool(only[direct.column])
 
     def _counted(
         self, rows, column: int, operation: str, explanation: Explanation | None

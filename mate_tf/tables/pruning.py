@@ -10,7 +10,7 @@ singulars, so that "which cities" matches the column "City".
 
 import array
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 
 import numpy as np
@@ -54,6 +54,22 @@ def usual_words() -> frozenset[str]:
     """Returns words that questions often have although their tables do not, such as "total"."""
     text = (resources.files("mate_tf.tables") / "usual_words.txt").read_text("utf-8")
     return frozenset(words(" ".join(text.splitlines()[1:])))
+
+
+@functools.cache
+def synonyms() -> Mapping[str, frozenset[str]]:
+    """Returns the words of column names that a word means nearly the same as, in both directions.
+
+    So "town" has "city". They are those of benchmarks/synonyms.py.
+    """
+    text = (resources.files("mate_tf.tables") / "synonyms.txt").read_text("utf-8")
+    found: dict[str, set[str]] = {}
+    for line in text.splitlines()[1:]:
+        name, _, others = line.partition(": ")
+        for word in others.split():
+            found.setdefault(word, set()).add(name)
+            found.setdefault(name, set()).add(word)
+    return {word: frozenset(names) for word, names in found.items()}
 
 
 def _singular(word: str) -> str:

@@ -14,6 +14,8 @@ EMPTY = "EMPTY"
 
 # A maximal run of characters with str.isalnum(): \w without the underscore.
 WORD = re.compile(r"[^\W_]+")
+_WITHIN = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=[a-z]{2})(?=\d)|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_CODED = re.compile(r"[A-Za-z0-9]*[a-z]{2}[A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z]{2}[A-Za-z0-9]*")
 _WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]+")
 
 _QUOTES_AND_DASHES = str.maketrans(
@@ -137,3 +139,11 @@ def percent(share: float) -> str:
 def counted(count: int, noun: str) -> str:
     """Formats a number with its noun: "1 row", "2,000 rows"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def spoken(name: str) -> str:
+    """Returns a name such as "NetAmountEUR" as "Net Amount EUR"; others as they are.
+
+    Underscores stay: they divide words wherever texts are compared.
+    """
+    return _WITHIN.sub(" ", name) if _CODED.fullmatch(name) else name

@@ -1,0 +1,213 @@
+"""The columns in which a question looks for its answer, by its words.
+
+"When" asks for a date, "how much did it cost" for an amount of money, "which branch" and "the
+budget of" for the columns with these names. Does not import TensorFlow.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from mate_tf.answers.meaning import Meaning
+from mate_tf.answers.programs import Program
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import pruning, units
+from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS
+
+_IDS = frozenset(pruning.words("id ids no nr number num code key index"))
+_GENERAL = _IDS | frozenset(pruning.words("name title value type"))
+"""Words that are left out of "project name" when a question says "which project"."""
+
+_BRACKETS = re.compile(r"[(\[{].*?[)\]}]|[%$€£]")
+_ASKED = re.compile(
+    r"\b(?:which|what|whose)(?:['’]s| (?:is|was|are|were))?(?: the| an?)?"
+    r"(?P<words>(?: [\w'’-]+){1,4})"
+)
+_UNITS = re.compile(r"[%$€£]|\b(?:per ?cent|percentage|dollars?|euros?|pounds?|usd|eur|gbp)\b")
+_ENDS = re.compile(
+    r" (?:of|for|on|in|at|by|with|from|to|did|does|do|is|was|are|were|has|have|had|will|can|that|"
+    r"who)\b"
+)
+"""Ends the noun behind "which"."""
+
+_MONEY = re.compile(r"\b(?:costs?|pay|paid|price[ds]?|money|spen[dt]|charged?|earns?|earned)\b")
+_MONEY_NAMES = frozenset(
+    pruning.words(
+        "price cost fee pay paid amount total spent charge rent fare salary wage budget revenue "
+        "income earnings payment expense sales value worth usd eur gbp chf dollars euros"
+    )
+)
+_TIME_NAMES = frozenset(
+    pruning.words(
+        "date year month day time week quarter season period born birth founded built opened "
+        "released since until due start started end ended begin began created updated published "
+        "deadline"
+    )
+)
+_LONG_NAMES = frozenset(
+    pruning.words(
+        "length duration distance runtime time hours minutes min mins seconds days weeks months "
+        "years km miles m cm mm meters metres feet ft long span term period age tenure"
+    )
+)
+
+
+class Expected(NamedTuple):
+    """Where a question looks for its answer.
+
+    Attributes:
+        words: words of the question that tell it.
+        columns: the columns; none if the table has none of this kind.
+    """
+
+    words: str
+    columns: frozenset[int]
+
+
+def expected(sheet: Sheet, meaning: Meaning, program: Program) -> Expected | None:
+    """Returns the columns of the cells that a question asks for, or None if its words do not tell.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        program: the one of its programs that selects the rows.
+    """
+    text = " ".join(meaning.question.lower().split())
+    by_kind, by_name = _by_kind(sheet, text), _by_name(sheet, meaning, program, text)
+    if by_kind is None or by_name is None:
+        return by_kind or by_name
+    both = by_kind.columns & by_name.columns
+    return by_name._replace(columns=both) if both else by_kind
+
+
+def mask(sheet: Sheet, meaning: Meaning, program: Program) -> np.ndarray | None:
+    """Returns the columns of `expected` as <bool>[columns]; None if any column may be asked for."""
+    found = expected(sheet, meaning, program)
+    if found is None or not found.columns:
+        return None
+    return np.isin(np.arange(len(sheet.names)), [*found.columns])
+
+
+def _by_kind(sheet: Sheet, text: str) -> Expected | None:
+    for pattern, is_kind in _KINDS:
+        if match := pattern.search(text):
+            columns = frozenset(
+                column for column in range(len(sheet.names)) if is_kind(sheet, column)
+            )
+            return Expected(match.group(), columns)
+    return None
+
+
+def _names(sheet: Sheet, column: int) -> set[str]:
+    return set(pruning.words(sheet.names[column]))
+
+
+def _is_moment(sheet: Sheet, column: int) -> bool:
+    kind = sheet.columns[column].kind
+    is_named = bool(_TIME_NAMES & _names(sheet, column))
+    return kind in (Kind.DATE, Kind.TIME) or sheet.has_dates(column) or is_named
+
+
+def _is_length(sheet: Sheet, column: int) -> bool:
+    is_text = sheet.columns[column].kind in (Kind.TEXT, Kind.DATE, Kind.TIME)
+    is_named = bool(_LONG_NAMES & _names(sheet, column))
+    return sheet.columns[column].kind is Kind.DURATION or (is_named and not is_text)
+
+
+def _is_money(sheet: Sheet, column: int) -> bool:
+    read = sheet.columns[column]
+    is_named = bool(_MONEY_NAMES & _names(sheet, column))
+    return read.unit.lower() in units.CURRENCIES or (is_named and read.kind is Kind.NUMBER)
+
+
+def _is_amount(sheet: Sheet, column: int) -> bool:
+    return sheet.columns[column].kind in (Kind.NUMBER, Kind.DURATION)
+
+
+def _is_person(sheet: Sheet, column: int) -> bool:
+    return sheet.columns[column].kind is Kind.TEXT
+
+
+_KINDS: tuple[tuple[re.Pattern, Callable[[Sheet, int], bool]], ...] = (
+    (re.compile(r"^when\b|^(?:on |in )?(?:what|which) (?:date|day)\b"), _is_moment),
+    (re.compile(r"^how long\b"), _is_length),
+    (re.compile(rf"^how much (?:.*?){_MONEY.pattern}"), _is_money),
+    (re.compile(r"^how (?:much|many)\b"), _is_amount),
+    (re.compile(r"^who\b"), _is_person),
+)
+
+
+def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Expected | None:
+    """Returns the columns that the words behind "which" name, or else the rest of the question."""
+    said = meaning.texts_of(program)
+    used = {each.column for each in program.conditions if each.column in said}
+    for match in _ASKED.finditer(text):
+        words = _ENDS.split(match["words"])[0]
+        asked = frozenset(pruning.words(words)) - STOP_WORDS
+        if columns := _named(sheet, asked) - used:
+            return Expected(match.group().strip(), _without_ids(sheet, columns, text))
+        break
+    values = frozenset().union(*said.values())
+    free = frozenset(pruning.words(text)) - STOP_WORDS - values
+    used = {*program.columns}
+    columns = _named(sheet, free) - used
+    if not program.conditions or program.order is not None or not columns:
+        return None
+    words = {word for column in columns for word in _own(sheet, column) & free}
+    return Expected(" ".join(sorted(words)), _without_ids(sheet, columns, text))
+
+
+def _own(sheet: Sheet, column: int) -> frozenset[str]:
+    """Returns the words of a column's name without units, nor "name" if there are others."""
+    name = sheet.names[column]
+    known = frozenset(pruning.words(_BRACKETS.sub(" ", name)) or pruning.words(name)) - STOP_WORDS
+    return (known - _GENERAL) or known
+
+
+def _named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
+    """Returns the columns that words name: all words of the name, or one that no other column has.
+
+    Of several columns those are left out whose words another one has among more: "unit price" is
+    not the column "Unit".
+    """
+    own = [_own(sheet, column) for column in range(len(sheet.names))]
+    shared = [each & {*words} for each in own]
+    best = [
+        column
+        for column, each in enumerate(own)
+        if shared[column]
+        and (
+            shared[column] == each
+            or any(sum(word in other for other in own) == 1 for word in shared[column])
+        )
+    ]
+    return frozenset(
+        column for column in best if not any(shared[column] < shared[other] for other in best)
+    )
+
+
+def _without_ids(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[int]:
+    """Leaves out "project id" for "which project" if the table has "project name" too."""
+    if _IDS & {*pruning.words(text)}:
+        return columns
+    others = frozenset(column for column in columns if not _IDS & _names(sheet, column))
+    return others or columns
+
+
+def of_same_name(sheet: Sheet, found: Expected, column: int, question: str) -> str:
+    """Returns the name of another column that is named as well, as "Change (%)" is by "change".
+
+    "" if there is none, or the question says a unit.
+    """
+    if _UNITS.search(question.lower()):
+        return ""
+    own = _own(sheet, column)
+    others = (
+        sheet.names[each]
+        for each in sorted(found.columns - {column})
+        if _own(sheet, each) == own and sheet.names[each] != sheet.names[column]
+    )
+    return next(others, "")
