@@ -25,6 +25,7 @@ _PLACE = re.compile(
 )
 _OFTEN = re.compile(r"\b(?:most|least) (?:often|frequent(?:ly)?|common(?:ly)?|popular)\b")
 _BY_NUMBER = re.compile(r"\bby (?:the )?(?:number|count|amount) of\b")
+_WHICH = re.compile(r"^(?:which|what) (\w+)")
 _TOGETHER = re.compile(r"\b(?:overall|altogether|combined|in total|all together|together)\b")
 _OF_GROUPS = re.compile(rf"\b{_SUPERLATIVE} (?:total|average|overall|combined|summed|mean)\b")
 _EACH = re.compile(r"\b(?:per|(?:for|by|of|in) each|each|for every|grouped by)(?: of the)? (\w+)")
@@ -63,7 +64,7 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
     patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER)
-    is_group |= _counts_rows(sheet, text)
+    is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
@@ -90,7 +91,8 @@ def _compared(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         if word := comparisons.unresolved(value):
             return f'what "{word} {value.text}" compares is not known'
         bits, _ = comparisons.comparison(value)
-        if bits != comparisons.EQUAL and value.text not in text and _is_meant(sheet, value):
+        is_compared = bits != comparisons.EQUAL or isinstance(value.value, columns.Moment)
+        if is_compared and value.text not in text and _is_meant(sheet, value):
             return f"what is compared with {value.text!r} is not known"
     for each in program.conditions:
         if each.value and sheet.columns[each.column].kind is Kind.DATE:
@@ -220,6 +222,15 @@ def _counts_rows(sheet: Sheet, text: str) -> bool:
     return any(
         columns_named and all(is_id(sheet.names[column]) for column in columns_named)
         for columns_named in named
+    )
+
+
+def _adds_up(sheet: Sheet, text: str) -> bool:
+    """Returns whether "which shop sold the most altogether" names groups whose sums it compares."""
+    is_ordered = re.search(rf"\b{_SUPERLATIVE}\b", text)
+    asked_for = _WHICH.match(text)
+    return bool(
+        is_ordered and asked_for and _TOGETHER.search(text) and _names_groups(sheet, asked_for[1])
     )
 
 

@@ -69,8 +69,9 @@ class Conditions:
     def named(self, column: int, use: str | None = None) -> frozenset[str]:
         """Returns the words that name a column; `use` is one of `question_nouns`."""
         name = self._sheet.names[column]
-        known = frozenset(pruning.words(name)) - STOP_WORDS
-        return (known | column_nouns.words(name, use)) & set(self.words)
+        known = {stem(word) for word in pruning.words(name) if word not in STOP_WORDS}
+        nouns = column_nouns.words(name, use)
+        return frozenset(word for word in self.words if word in nouns or stem(word) in known)
 
     @functools.cached_property
     def by_column(self) -> dict[int, list[Condition]]:
@@ -284,6 +285,7 @@ class Conditions:
         def is_named(index: int) -> bool:
             name = self._sheet.names[index]
             own = {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
+            own = {word for word in own if self._owners[word] == 1}  # "flight" names the rows
             return bool(own & stems or column_nouns.words(name) & near - _COMPARED)
 
         if self.only_tells_rows_apart(column):
@@ -324,6 +326,12 @@ class Conditions:
             if named:
                 return frozenset(named)
         return frozenset()
+
+    @functools.cached_property
+    def _owners(self) -> Counter:
+        """How many columns have a word in their names, by its stem."""
+        own = ({stem(word) for word in pruning.words(name)} for name in self._sheet.names)
+        return Counter(word for words in own for word in words)
 
     def is_date_named(self, column: int) -> bool:
         """Returns whether a column of dates is named by a word that no other column has."""

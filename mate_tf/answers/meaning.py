@@ -64,8 +64,9 @@ class Meaning:
             own = [word.word in column_nouns.words(name, use) for name in sheet.names]
             others = [word.word in column_nouns.words(name) for name in sheet.names]
             left_out = self._not_ordered(word.word)
+            dated = self._of_dates if word.is_of_dates else frozenset()
             for column, read in enumerate(sheet.columns):
-                if read.kind is Kind.TEXT or column in left_out:
+                if read.kind is Kind.TEXT or column in left_out or (dated and column not in dated):
                     continue
                 if read.kind is Kind.DATE and comparisons.is_only_of_values(word.word):
                     continue
@@ -77,7 +78,7 @@ class Meaning:
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
                 text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
                 orders.append(Order(column, word.is_largest, ranks, said, text, fit))
-            if word.word in ("last", "first", "top", "bottom") and not self._is_of_date:
+            if word.word in ("last", "first", "top", "bottom") and not self._of_dates:
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"
                 orders.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
@@ -96,13 +97,14 @@ class Meaning:
         return frozenset(dates or numbers)
 
     @functools.cached_property
-    def _is_of_date(self) -> bool:
-        """Whether a column of dates is named, as "Start date" is by "which started first"."""
-        said = {stem(word) for word in self._conditions.words} - STOP_WORDS
-        return any(
-            self._sheet.columns[column].kind is Kind.DATE
-            and said & {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
+    def _of_dates(self) -> frozenset[int]:
+        """The columns of dates that are named, as "Start date" is by "which started first"."""
+        said = {stem(word) for word in self._conditions.words if word not in STOP_WORDS}
+        return frozenset(
+            column
             for column, name in enumerate(self._sheet.names)
+            if self._sheet.columns[column].kind is Kind.DATE
+            and said & {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
         )
 
     def _not_ordered(self, word: str) -> set[int]:

@@ -221,6 +221,7 @@ class Asking:
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
             is_computed=True,
+            says_cells=bool(meaning.texts_of(program)),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,
         )
 
@@ -291,10 +292,12 @@ class Asking:
         aggregates: bool,
         classes: Sequence[str] | None = None,
         is_computed: bool = False,
+        says_cells: bool = False,
         computed_of: Collection[int] | None = None,
     ) -> Answer:
         """Returns an answer with its confidence, whether it is one, and notes.
 
+        `says_cells` tells that the question says cells of the rows that a program takes.
         `computed_of` has the columns that decide which rows a program takes; None: there is none.
         """
         table, calibration = prepared.table, self._calibration
@@ -302,7 +305,8 @@ class Asking:
         known = calibration.associations if calibration is not None else None
         columns = {cell.column for cell in answer.cells}
         with_asked = is_computed and answer.aggregation == NONE
-        with_asked &= not any(prepared.sheet.is_key(column) for column in columns)
+        # "Which vendor" is no name of the rows if the question says which row it is about.
+        with_asked &= says_cells or not any(map(prepared.sheet.is_key, columns))
         unknown = names.unknown(question, prepared.words, known, with_asked)
         unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):

@@ -1,0 +1,116 @@
+"""What a question asks for: `mini` looks for it in the right column, or says what it does not know.
+
+Names of columns as databases and offices write them; several dates and amounts in a row.
+"""
+
+import pytest
+
+from mate_tf.serving.predictor import Predictor
+
+_TOWNS = ("Köln", "Mainz", "Bonn", "Trier")
+INVOICES = {
+    "InvoiceNo": [f"RE-{i:04d}" for i in range(36)],
+    "Customer": [("Hartmann", "Albrecht", "Vogt")[i % 3] for i in range(36)],
+    "City": [_TOWNS[i % 4] for i in range(36)],
+    "InvoiceDate": [f"2024-{1 + i % 6:02d}-{1 + i % 28:02d}" for i in range(36)],
+    "DueDate": [f"2024-{2 + i % 6:02d}-{1 + i % 28:02d}" for i in range(36)],
+    "NetAmountEUR": [f"{100 * i + 57}.50" for i in range(36)],
+    "Status": [("paid", "open")[i % 2] for i in range(36)],
+    "PaidOn": [f"2024-{2 + i % 6:02d}-{1 + i % 27:02d}" if i % 2 == 0 else "-" for i in range(36)],
+}
+PROJECTS = {
+    "project_id": [f"P{100 + i}" for i in range(12)],
+    "project_name": [
+        f"{w} Project"
+        for w in (
+            "Oak",
+            "Elm",
+            "Ash",
+            "Fir",
+            "Yew",
+            "Box",
+            "Bay",
+            "Fig",
+            "Ivy",
+            "Nut",
+            "Sea",
+            "Sky",
+        )
+    ],
+    "department": [("IT", "Sales", "Logistics")[i % 3] for i in range(12)],
+    "project_lead": [("H. Becker", "J. Ito")[i % 2] for i in range(12)],
+    "start_date": [f"2024-{12 - i:02d}-05" for i in range(12)],
+    "budget_usd": [f"{10 + i}.5k" for i in range(12)],
+}
+FLIGHTS = {
+    "FlightNo": [f"BM{200 + i}" for i in range(40)],
+    "Airline": [("EuroHop", "Condorline")[i % 2] for i in range(40)],
+    "FlightDate": [f"{1 + i % 28} Mar 2024" for i in range(40)],
+    "DepartureTime": [f"{6 + i % 12}:{10 + i % 40}" for i in range(40)],
+    "FlightDuration": [f"{1 + i % 4}h {10 + i}m" for i in range(40)],
+    "DelayMinutes": [str(3 * i) for i in range(40)],
+    "Cancelled": [("No", "Yes")[i % 10 == 3] for i in range(40)],
+}
+STOCK = {
+    "Product": ["Folding Chair", "Desk", "Folding Chair", "Lamp", "Shelf"],
+    "SKU": ["F-1", "D-2", "F-3", "L-4", "S-5"],
+    "Warehouse": ["Denver", "Denver", "Boston", "Boston", "Boston"],
+    "Qty on hand": ["10", "20", "30", "40", "50"],
+    "Weight (kg)": ["5.5", "n/a", "5.5", "1.2", "n/a"],
+    "Change ($)": ["1", "2", "3", "4", "5"],
+    "Change %": ["0.1", "0.2", "0.3", "0.4", "0.5"],
+}
+
+
+@pytest.fixture(scope="module")
+def mini():
+    return Predictor.from_preset()
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "expected"),
+    [
+        (INVOICES, "What is the net amount of invoice RE-0004?", "457.50"),
+        (INVOICES, "When is RE-0004 due?", "2024-06-05"),
+        (INVOICES, "How many invoices were paid in April 2024?", "6"),
+        (INVOICES, "How many invoices are from March 2024?", "6"),
+        (INVOICES, "Which customer has the single largest invoice?", "Vogt"),
+        (INVOICES, "how many invoices are over 3000 EUR net?", "6"),
+        (INVOICES, "What was the mean net amount in January 2024?", "1557.5"),
+        (PROJECTS, "What's the budget of the Oak Project?", "10.5k"),
+        (PROJECTS, "Which project started first?", "Sky Project"),
+        (PROJECTS, "total budget of all IT projects", "60000"),
+        (FLIGHTS, "How long was flight BM205?", "2h 15m"),
+        (FLIGHTS, "how many flights were cancelled?", "4"),
+        (FLIGHTS, "How many Condorline flights were more than 90 minutes late?", "5"),
+        (FLIGHTS, "Which flight was the most recent one?", "BM227"),
+        (STOCK, "Which SKUs have no weight recorded?", "D-2, S-5"),
+    ],
+)
+def test_right_answers(mini, table, question, expected):
+    answer = mini.ask(table, question)
+    assert (answer.text, answer.answerable) == (expected, True), answer
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "note"),
+    [
+        (INVOICES, "How many invoices were paid in March 2024?", "what is compared with 'March"),
+        (INVOICES, "How much did the shipping of RE-0004 weigh in tons?", "not found in the table"),
+        (FLIGHTS, "How much did a ticket for BM213 cost?", "no column has what 'how much did a"),
+        (FLIGHTS, "How many flights took off slower than 5?", 'what "slower than 5" compares'),
+        (
+            PROJECTS,
+            "Which vendor did we hire for the Oak Project?",
+            "not found in the table: 'vendor'",
+        ),
+        (STOCK, "How many folding chairs do we have?", "it may ask for 'Qty on hand'"),
+        (STOCK, "Which warehouse holds the most units overall?", "groups of rows are not compared"),
+        (STOCK, "what's the change for Lamp?", "'Change ($)' or 'Change %' may be meant"),
+        (STOCK, "What colour is the Shelf?", "not found in the table: 'colour'"),
+    ],
+)
+def test_what_is_not_known_is_said(mini, table, question, note):
+    answer = mini.ask(table, question)
+    assert not answer.answerable, answer
+    assert any(each.startswith(note) for each in answer.notes), answer.notes
