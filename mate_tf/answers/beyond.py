@@ -39,6 +39,13 @@ _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
 )
+_RELATIVE = re.compile(
+    r"(?<!the )\b(?:last|this|next|past) (?:year|month|week|quarter|season|night)\b|"
+    r"\b(?:yesterday|today|tomorrow|ago)\b"
+)
+_MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
+_NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
+_WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
@@ -61,6 +68,8 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "of an order only the first or last value is found"
     if _YES_NO.match(text) and not _CHOICE.search(text):
         return "yes and no are not answered"
+    if match := _RELATIVE.search(text):
+        return f"{match.group()!r} is about today, which is not known"
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
     patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER)
@@ -68,6 +77,20 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
+
+
+def _ordered_by(meaning: Meaning, program: Program) -> str:
+    """Says that "the fewest appointments" are no values of the column that a program orders by."""
+    order, match = program.order, _MOST_WHAT.search(meaning.question.lower())
+    if order is None or order.column is None or match is None:
+        return ""
+    (word,) = pruning.words(match[1])
+    if word in STOP_WORDS | _NOTHING or meaning.named(order.column) & {word}:
+        return ""
+    named = pruning.synonyms().get(word, frozenset()) | {word}
+    if named & {*pruning.words(order.text)}:
+        return ""
+    return f"what {match.group()!r} orders by is not known"
 
 
 def _of_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
@@ -130,6 +153,8 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     if problem := _compared(sheet, meaning, program):
         return problem
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+    if problem := _ordered_by(meaning, program):
+        return problem
     if wanted == COUNT and (name := _of_pieces(sheet, meaning, program)):
         return f"it may ask for {name!r}, not for a number of rows"
     if wanted == COUNT and program.order is not None and not program.step:
@@ -168,9 +193,13 @@ def elsewhere(
         other := expected.of_same_name(sheet, found, column, meaning.question)
     ):
         return f"{sheet.names[column]!r} or {other!r} may be meant"
+    won = _WON.match(meaning.question.lower())
+    if won and len(rows) != 1 and program.order is None:
+        return "who won is not known"
     takes_all = not program.conditions and program.order is None and not program.step
     is_many = len(rows) >= sheet.rows.sum() > _FEW
-    if takes_all and is_many and not _LISTED.search(meaning.question.lower()):
+    is_list = _LISTED.search(meaning.question.lower()) and not meaning.unsaid()
+    if takes_all and is_many and not is_list:
         return "which of the rows are meant is not known"
     said = meaning.said_in(column)
     texts = {tuple(pruning.words(sheet.texts[column][row])) for row in rows}

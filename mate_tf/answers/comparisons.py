@@ -44,7 +44,10 @@ _ON = re.compile(
 )
 _BETWEEN = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?$")
 _TO = re.compile(r"(?:and|to|-|–|until)(?: the)?")
-NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|never)\b|n['’]t\b")
+NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|never|non)\b|n['’]t\b")
+WITHOUT_ANY = re.compile(
+    r"\b(?:have|has|had|with|are|were|is) no (?!(?:more|less|fewer|later)\b)[a-z]"
+)
 WITHOUT = re.compile(
     r"\b(?:no|without(?: an?| any)?|missing(?: an?)?|lack(?:s|ing)?(?: an?)?|empty|blank|"
     r"nobody|no ?one|(?:not|n['’]t) have (?:an?|any))(?P<what>(?: [\w-]+){1,5})"

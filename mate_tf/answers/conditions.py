@@ -31,6 +31,9 @@ _NO = {("no",), ("n",), ("false",)}
 _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
 """Names of columns whose numbers tell rows apart."""
 
+_FEW_TEXTS, _SHORT = 12, 3
+"""Texts of a column that words in another form may say; letters of words that have no other."""
+
 _ONE_BEFORE = re.compile(r"\b(?:the|last|first|which|that|this|no|only|other)$")
 _ONE_BEHIND = re.compile(r"^(?:$|(?:by|of|in|with|that|which|who|is|was|did|does|has|had)\b)")
 """Stand around a "one" that counts nothing."""
@@ -134,7 +137,10 @@ class Conditions:
                     lacking[column] = frozenset(all_words) - {*words} | {*own}
                     continue
                 short = self._short_name(column)
-                if short and {*said[: len(short)]} == short and self._has_empty(column):
+                is_said = {*said[: len(short)]} == short or (
+                    said and said[0] in short and self._owners[stem(said[0])] == 1
+                )
+                if short and is_said and self._has_empty(column):
                     lacking[column] = frozenset(all_words) - {*words} | short
         return lacking
 
@@ -165,7 +171,7 @@ class Conditions:
             Condition(
                 column,
                 sheet.mask(distinct[key]),
-                frozenset(key),
+                self.said_of(key),
                 f"{name} is {sheet.texts[column][distinct[key][0]]}",
             )
             for key in whole
@@ -200,6 +206,16 @@ class Conditions:
             for end in range(begin + 1, min(len(words), begin + _MOST_WORDS) + 1)
         )
         unsaid = STOP_WORDS | self.lacking_words  # "no" is not the cell "no" then
+        name = pruning.words(self._sheet.names[column])
+        if _within(tuple(name), tuple(words)):
+            unsaid |= {*name}  # nor in "no shows" of the column "No show"
+        if len(distinct) <= _FEW_TEXTS:  # "failed" says the cell "fail"
+            stems = {stem(word) for word in words if len(word) > _SHORT}
+            said |= dict.fromkeys(
+                key
+                for key in distinct
+                if len(key) == 1 and len(key[0]) > _SHORT and stem(key[0]) in stems
+            )
         whole = [
             key
             for key in said
@@ -208,6 +224,12 @@ class Conditions:
             and self._sheet.rows[distinct[key]].any()  # not "total" of the row of totals
         ]
         return [a for a in whole if not any(a != b and _within(a, b) for b in whole)]
+
+    def said_of(self, key: tuple[str, ...]) -> frozenset[str]:
+        """Returns the words that say a cell, of which `key` has the words."""
+        if {*key} <= {*self.words} or len(key) > 1:
+            return frozenset(key)
+        return frozenset(word for word in self.words if stem(word) == stem(key[0]))
 
     def is_in_capitals(self, column: int, key: tuple[str, ...]) -> bool:
         """Returns whether it says a cell such as "IT" in capitals, and not all else too."""

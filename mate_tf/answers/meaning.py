@@ -66,6 +66,9 @@ class Meaning:
             left_out = self._not_ordered(word.word)
             dated = self._of_dates if word.is_of_dates else frozenset()
             for column, read in enumerate(sheet.columns):
+                is_largest = word.is_largest
+                if word.word == "slowest" and read.kind in (Kind.DURATION, Kind.TIME):
+                    is_largest = True
                 if read.kind is Kind.TEXT or column in left_out or (dated and column not in dated):
                     continue
                 if read.kind is Kind.DATE and comparisons.is_only_of_values(word.word):
@@ -76,8 +79,8 @@ class Meaning:
                 if own[column] or not any(own + others):
                     said |= {word.word}  # "cheapest" is said of the price only, if there is one
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
-                text = f"{'largest' if word.is_largest else 'smallest'} {sheet.names[column]}"
-                orders.append(Order(column, word.is_largest, ranks, said, text, fit))
+                text = f"{'largest' if is_largest else 'smallest'} {sheet.names[column]}"
+                orders.append(Order(column, is_largest, ranks, said, text, fit))
             if word.word in ("last", "first", "top", "bottom") and not self._of_dates:
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"
@@ -177,7 +180,7 @@ class Meaning:
             for key in self._conditions.whole_texts(column)
             if not usual & {*key} or self._conditions.is_in_capitals(column, key)
         ]
-        return frozenset().union(*keys)
+        return frozenset().union(*map(self._conditions.said_of, keys))
 
     def texts_of(self, program: Program) -> dict[int, frozenset[str]]:
         """Returns, for the columns of a program's conditions, the words of the cells it says whole.
@@ -194,7 +197,8 @@ class Meaning:
 
     def said_in(self, column: int) -> frozenset[str]:
         """Returns the words of the cells of a column that it says whole."""
-        return frozenset().union(*self._conditions.whole_texts(column))
+        keys = self._conditions.whole_texts(column)
+        return frozenset().union(*keys, *map(self._conditions.said_of, keys))
 
     @functools.cached_property
     def flags(self) -> set[int]:
@@ -213,7 +217,15 @@ class Meaning:
         if self._conditions.lacking:
             return self._conditions.lacking_words
         negated = comparisons.NEGATED.search(self.question.lower())
+        if negated is None and comparisons.WITHOUT_ANY.search(self._without_names()):
+            return frozenset(["no"])
         return frozenset(pruning.words(negated.group()) if negated else ())
+
+    def unsaid(self) -> frozenset[str]:
+        """Returns the words that mean something and name no column."""
+        words = {*self._conditions.words} - STOP_WORDS - usual_words()
+        named = (self.named(column) for column in range(len(self._sheet.names)))
+        return frozenset(words).difference(*named)
 
     def is_denied(self, program: Program) -> bool:
         """Returns whether it says "not" or the like, of which a program knows nothing."""

@@ -222,7 +222,9 @@ class Joining:
         self._repeated = [
             each
             for each in asked.counted(meaning.question, sheet.names)
-            if sheet.columns[each].kind is Kind.TEXT and len(sheet.distinct[each]) < sheet.num_rows
+            if sheet.columns[each].kind is Kind.TEXT
+            and len(sheet.distinct[each]) < sheet.num_rows
+            and each not in meaning.flags
         ]
         self._text = " ".join(meaning.question.lower().split())
         self._asked_words = {
@@ -280,6 +282,7 @@ class Joining:
             operation = NONE
             if self._read.operations is not None and wanted is None:
                 operation = AGGREGATIONS[int(np.argmax(self._read.operations))]
+                operation = NONE if operation == COUNT else operation  # counts have their words
         weights = self._read.cells + 0.0
         if operation in (SUM, AVERAGE) or (wanted == asked.AMOUNT and numbers.any()):
             weights = np.where(self._is_number, weights + numbers, weights - 2)

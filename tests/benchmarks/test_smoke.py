@@ -50,6 +50,7 @@ SIZES = {
         f"--tables 2 1 --data {{out}} --params_override {TRAINER},trainer.train_steps=2",
         "commonest answer",
     ),
+    "deeper": ("{project}/models/mini {out}/deeper --after 1 3", "6 layers"),
     "encoder_decoder_speed": (
         "--lengths 64 --target 5 --layers 1 --repeats 1 --parts encoder --variants tree_fine",
         "training step",
@@ -90,6 +91,7 @@ SIZES = {
         "--config_file {configs}/wtq_mini_long.yaml {vocab}",
         "train.tfrecord",
     ),
+    "office": ("--sets few --data {office}", "of the shown ones right"),
     "packing": (
         "--examples {wtq_dev} --attention mate_efficient --questions 32 --batch_size 2 "
         "--hidden_size 64 --num_hidden_layers 1 --repeats 1",
@@ -125,6 +127,10 @@ SIZES = {
         "--passages {passages} --weights {bert} --variants full --steps 2 --held_out 3 "
         "--data {out} --params_override {summaries}",
         "loss with another passage",
+    ),
+    "synonyms": (
+        "--interactions {wtq}/interactions/dev.tfrecord --output {out}",
+        "written | ",
     ),
     "table_readers": ("", "mate-tf, by column"),
     "treeformer_learning": (

@@ -16,7 +16,9 @@ def office(project, monkeypatch):
 
 
 @pytest.mark.slow  # a second for each question about hundreds of rows
-@pytest.mark.parametrize(("name", "most_wrong", "fewest_right"), [("first", 4, 68)])
+@pytest.mark.parametrize(
+    ("name", "most_wrong", "fewest_right"), [("first", 4, 68), ("second", 11, 52)]
+)
 def test_what_is_shown(office, name, most_wrong, fewest_right):
     asked = office.ask(Predictor.from_preset(), office.DATA / name)
     counts = collections.Counter(became for *_, became in asked)
