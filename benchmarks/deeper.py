@@ -75,6 +75,7 @@ def main() -> None:
     safetensors.write(str(args.folder / "model.safetensors"), deeper(weights, args.after))
     shutil.copy(args.model / "vocab.txt", args.folder)
     (args.folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    common.write(args, "deeper", {"layers": encoder["num_hidden_layers"]})
     print(f"written | {args.folder}: {encoder['num_hidden_layers']} layers")
 
 

@@ -81,6 +81,7 @@ def ask(predictor: Predictor, folder: pathlib.Path) -> list[tuple[dict, object, 
 def arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("--model", help="folder of a trained model; by default the preset mini")
+    parser.add_argument("--sets", nargs="+", default=SETS, help="folders of tests/office")
     parser.add_argument("--wrong", action="store_true", help="print what is shown wrong")
     return parser.parse_args()
 
@@ -91,7 +92,7 @@ def main() -> None:
     load = Predictor.from_pretrained if options.model else Predictor.from_preset
     predictor = load(*filter(None, [options.model]))
     found = {}
-    for name in SETS:
+    for name in options.sets:
         asked = ask(predictor, DATA / name)
         counts = Counter(became for *_, became in asked)
         found[name] = counts

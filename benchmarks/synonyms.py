@@ -4,7 +4,7 @@
 
 Words of the names of columns that several tables have, with the words of the vocabulary whose
 embeddings in `mini` are the nearest: those of MiniLM, which were never trained on tables. Forms of
-the same word are left out.
+the same word are left out. The file is written into the folder --output.
 """
 
 from collections import Counter
@@ -16,7 +16,6 @@ from mate_tf.checkpoints import safetensors
 from mate_tf.data import records
 from mate_tf.tables import pruning
 
-FILE = common.ROOT / "mate_tf" / "tables" / "synonyms.txt"
 MINI = common.ROOT / "models" / "mini"
 _LEAST, _MOST, _TABLES, _LETTERS = 0.42, 8, 3, 3
 _OFFICE = """
@@ -74,8 +73,10 @@ def main() -> None:
         kept = [each for each in kept if each[:5] != word[:5] or len(word) < 5][:_MOST]
         if kept:
             lines.append(f"{word}: {' '.join(kept)}")
-    FILE.write_text("\n".join([_HEADER, *lines]) + "\n", encoding="utf-8")
-    print(f"written | {FILE}: {len(lines)} words")
+    common.write(args, "synonyms", {"words": len(lines)})
+    path = args.output / "synonyms.txt"
+    path.write_text("\n".join([_HEADER, *lines]) + "\n", encoding="utf-8")
+    print(f"written | {path}: {len(lines)} words")
 
 
 if __name__ == "__main__":

@@ -227,9 +227,10 @@ class Conditions:
 
     def said_of(self, key: tuple[str, ...]) -> frozenset[str]:
         """Returns the words that say a cell, of which `key` has the words."""
-        if {*key} <= {*self.words} or len(key) > 1:
+        if {*key} <= {*self.words}:
             return frozenset(key)
-        return frozenset(word for word in self.words if stem(word) == stem(key[0]))
+        stems = {*map(stem, key)}
+        return frozenset(word for word in self.words if stem(word) in stems)
 
     def is_in_capitals(self, column: int, key: tuple[str, ...]) -> bool:
         """Returns whether it says a cell such as "IT" in capitals, and not all else too."""

@@ -91,7 +91,7 @@ SIZES = {
         "--config_file {configs}/wtq_mini_long.yaml {vocab}",
         "train.tfrecord",
     ),
-    "office": ("--sets few --data {office}", "of the shown ones right"),
+    "office": ("--sets {few}", "of the shown ones right"),
     "packing": (
         "--examples {wtq_dev} --attention mate_efficient --questions 32 --batch_size 2 "
         "--hidden_size 64 --num_hidden_layers 1 --repeats 1",
@@ -129,7 +129,7 @@ SIZES = {
         "loss with another passage",
     ),
     "synonyms": (
-        "--interactions {wtq}/interactions/dev.tfrecord --output {out}",
+        "--interactions {wtq}/interactions/dev.tfrecord",
         "written | ",
     ),
     "table_readers": ("", "mate-tf, by column"),
@@ -189,6 +189,15 @@ def write_texts(folder):
     write(folder / "xquad.json", {"data": [{"title": "A", "paragraphs": [paragraph]}] * 9})
 
 
+def write_few(folder):
+    """Two questions of office work, one without an answer."""
+    write(folder / "a.csv", "name,town\nann,bern\nbob,basel\n")
+    asked = [("where does ann live?", "bern"), ("how much does bob cost?", None)]
+    lines = [{"table": "a.csv", "question": text, "answer": answer} for text, answer in asked]
+    write(folder / "questions.jsonl", "\n".join(map(json.dumps, lines)))
+    return folder
+
+
 def write_weights(folder, vocab):
     """A BERT in Hugging Face's format, and the encoder of POINTR's reader as a checkpoint."""
     sizes = {"vocab_size": vocab, "num_hidden_layers": 6, "max_position_embeddings": 128}
@@ -233,6 +242,8 @@ def paths(tmp_path_factory, trained_model):
         "pointr": folder / "pointr.yaml",
         "small": write(folder / "small.yaml", recall),
         "configs": CONFIGS,
+        "project": PROJECT,
+        "few": write_few(folder / "few"),
         "model": trained_model,
         "summaries": shlex.quote(json.dumps({"task": {"model": {"encoder": encoder}}})),
     }
