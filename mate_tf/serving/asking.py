@@ -319,7 +319,8 @@ class Asking:
             )
         if unknown:
             remarks.append(f"not found in the table: {', '.join(map(repr, unknown))}")
-        sure, answerable = None, answer.answerable and bool(answer.text)
+        is_statement = classes is None or not remarks
+        sure, answerable = None, answer.answerable and bool(answer.text) and is_statement
         if calibration is not None:
             shared = associations.share_of_words(question, prepared.words, calibration.associations)
             lacking = min(len(unknown), names.MOST)

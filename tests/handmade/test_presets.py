@@ -29,6 +29,12 @@ ASKED = {
         "which of them has more medals?": "Finn Berg",
         "how old is he?": "27",
     },
+    "mini-facts": {
+        "finn berg has the most medals": "entailed",
+        "carla rossi is from italy": "entailed",
+        "carla rossi is from norway": "refuted",
+        "bob stone has 2 medals": "refuted",
+    },
 }
 """Preset -> question -> answer, in turn."""
 
