@@ -80,7 +80,7 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
 
 
 def _ordered_by(meaning: Meaning, program: Program) -> str:
-    """Says that "the fewest appointments" are no values of the column that a program orders by."""
+    """Says that a program orders by another column than "the fewest appointments" means."""
     order, match = program.order, _MOST_WHAT.search(meaning.question.lower())
     if order is None or order.column is None or match is None:
         return ""

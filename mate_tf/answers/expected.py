@@ -56,7 +56,7 @@ _LONG_NAMES = frozenset(
 
 
 class Expected(NamedTuple):
-    """Where a question looks for its answer.
+    """The columns in which a question looks for its answer.
 
     Attributes:
         words: words of the question that tell it.

@@ -305,7 +305,7 @@ class Asking:
         known = calibration.associations if calibration is not None else None
         columns = {cell.column for cell in answer.cells}
         with_asked = is_computed and answer.aggregation == NONE
-        # "Which vendor" is no name of the rows if the question says which row it is about.
+        # "Which vendor" does not name the rows if the question says which row it is about.
         with_asked &= says_cells or not any(map(prepared.sheet.is_key, columns))
         unknown = names.unknown(question, prepared.words, known, with_asked)
         unknown = [] if classes is not None else unknown
