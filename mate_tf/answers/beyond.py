@@ -93,7 +93,7 @@ def _ordered_by(meaning: Meaning, program: Program) -> str:
     return f"what {match.group()!r} orders by is not known"
 
 
-def _of_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Returns the column of pieces if "how many" is followed by a cell, as "how many chairs"."""
     counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
     said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
@@ -155,7 +155,7 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
     if problem := _ordered_by(meaning, program):
         return problem
-    if wanted == COUNT and (name := _of_pieces(sheet, meaning, program)):
+    if wanted == COUNT and (name := _find_pieces(sheet, meaning, program)):
         return f"it may ask for {name!r}, not for a number of rows"
     if wanted == COUNT and program.order is not None and not program.step:
         return "how many rows have the largest or smallest value is not asked for"
@@ -190,7 +190,7 @@ def elsewhere(
         names = " or ".join(repr(sheet.names[index]) for index in sorted(found.columns))
         return f"{found.words!r} asks for {names}, but the cells are in {sheet.names[column]!r}"
     if found is not None and (
-        other := expected.of_same_name(sheet, found, column, meaning.question)
+        other := expected.find_same_name(sheet, found, column, meaning.question)
     ):
         return f"{sheet.names[column]!r} or {other!r} may be meant"
     won = _WON.match(meaning.question.lower())

@@ -352,7 +352,7 @@ class Conditions:
 
     @functools.cached_property
     def _owners(self) -> Counter:
-        """How many columns have a word in their names, by its stem."""
+        """Counts the columns that have a word in their names, by its stem."""
         own = ({stem(word) for word in pruning.words(name)} for name in self._sheet.names)
         return Counter(word for words in own for word in words)
 

@@ -197,7 +197,7 @@ def _without_ids(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[
     return others or columns
 
 
-def of_same_name(sheet: Sheet, found: Expected, column: int, question: str) -> str:
+def find_same_name(sheet: Sheet, found: Expected, column: int, question: str) -> str:
     """Returns the name of another column that is named as well, as "Change (%)" is by "change".
 
     "" if there is none, or the question says a unit.

@@ -223,7 +223,7 @@ def _job(flags):
 
 
 def _run_job(module: str, function: str):
-    """Returns the mode that runs a function of a module beside this one."""
+    """Returns the mode that runs a function of `work` or `scores`."""
 
     def run(flags) -> None:
         work = importlib.import_module(f"mate_tf.cli.{module}")
