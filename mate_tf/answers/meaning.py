@@ -24,6 +24,9 @@ _MOST_CONDITIONS = 3
 _MOST_PROGRAMS, _MOST_STEPS = 600, 50
 """Programs without an order, and of them those that are moved to the next row."""
 
+_LISTED = re.compile(r"\b(?:listed?|rows?|table|entr(?:y|ies)|line|file|chart)\b")
+"""Said of places of rows: "the last one in the table"."""
+
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\b")
 
 
@@ -65,6 +68,8 @@ class Meaning:
             others = [word.word in column_nouns.words(name) for name in sheet.names]
             left_out = self._not_ordered(word.word)
             dated = self._of_dates if word.is_of_dates else frozenset()
+            if not self._has_places and not dated and word.word in ("first", "last"):
+                dated = self._moments
             for column, read in enumerate(sheet.columns):
                 is_largest = word.is_largest
                 if word.word == "slowest" and read.kind in (Kind.DURATION, Kind.TIME):
@@ -73,6 +78,8 @@ class Meaning:
                     continue
                 if read.kind is Kind.DATE and comparisons.is_only_of_values(word.word):
                     continue
+                if read.kind is Kind.DATE and word.word in ("oldest", "youngest"):
+                    is_largest = word.word == "youngest"  # who was born last
                 if comparisons.is_only_of_dates(word.word) and column not in self._moments:
                     continue
                 said, ranks = self.named(column, use), sheet.ranks(column)
@@ -81,11 +88,21 @@ class Meaning:
                 fit = 0.5 * (word.is_of_dates == (read.kind is Kind.DATE)) + 0.5 * word.is_certain
                 text = f"{'largest' if is_largest else 'smallest'} {sheet.names[column]}"
                 orders.append(Order(column, is_largest, ranks, said, text, fit))
-            if word.word in ("last", "first", "top", "bottom") and not self._of_dates:
+            if word.word in ("last", "first", "top", "bottom") and self._has_places:
                 places, is_last = np.arange(1, sheet.num_rows + 1), word.word in ("last", "bottom")
                 text = f"{'last' if is_last else 'first'} row"
                 orders.append(Order(None, is_last, places, frozenset([word.word]), text, 0.5))
         return orders
+
+    @functools.cached_property
+    def orders_dates(self) -> bool:
+        """Whether it has a word such as "latest", and the table dates that it orders."""
+        dated = [
+            each
+            for each in self.orders
+            if each.column is not None and self._sheet.columns[each.column].kind is Kind.DATE
+        ]
+        return any(each.fit == 1 or self.named(each.column) for each in dated if each.fit)
 
     @functools.cached_property
     def _moments(self) -> frozenset[int]:
@@ -98,6 +115,17 @@ class Meaning:
             if self._sheet.has_dates(column) or self._sheet.columns[column].kind in kinds
         ]
         return frozenset(dates or numbers)
+
+    @functools.cached_property
+    def _has_places(self) -> bool:
+        """Whether "first" and "last" may be places of rows: not if dates tell another order."""
+        if self._of_dates:
+            return False
+        unsorted = any(
+            read.kind is Kind.DATE and not _is_sorted(self._sheet.ranks(column))
+            for column, read in enumerate(self._sheet.columns)
+        )
+        return not unsorted or bool(_LISTED.search(self.question.lower()))
 
     @functools.cached_property
     def _of_dates(self) -> frozenset[int]:
@@ -230,6 +258,12 @@ class Meaning:
     def is_denied(self, program: Program) -> bool:
         """Returns whether it says "not" or the like, of which a program knows nothing."""
         return not self._denied <= program.said
+
+
+def _is_sorted(ranks: np.ndarray) -> bool:
+    """Returns whether ranks, 0 where there is none, rise or fall from row to row."""
+    steps = np.diff(ranks[ranks > 0])
+    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _differ(conditions: Sequence[Condition]) -> bool:

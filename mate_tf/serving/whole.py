@@ -302,12 +302,11 @@ class Joining:
         """
         if direct.operation != NONE:
             return True
-        same = (
-            each.program
-            for each in explained[:_MOST_COMPUTED]
-            if np.array_equal(np.flatnonzero(each.program.rows(self._sheet.rows)), direct.rows)
-        )
-        only = expected.mask(self._sheet, self._meaning, next(same, Program()))
+        base, likely = self._sheet.rows, [each.program for each in explained[:_MOST_COMPUTED]]
+        same = [each for each in likely if set(np.flatnonzero(each.rows(base))) == {*direct.rows}]
+        if self._meaning.orders_dates and not any(each.order for each in same):
+            return False
+        only = expected.mask(self._sheet, self._meaning, next(iter(same), Program()))
         return only is None or bool(only[direct.column])
 
     def _counted(
