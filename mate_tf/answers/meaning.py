@@ -98,11 +98,11 @@ class Meaning:
     def orders_dates(self) -> bool:
         """Whether it has a word such as "latest", and the table dates that it orders."""
         dated = [
-            each
+            (each.column, each.fit)
             for each in self.orders
             if each.column is not None and self._sheet.columns[each.column].kind is Kind.DATE
         ]
-        return any(each.fit == 1 or self.named(each.column) for each in dated if each.fit)
+        return any(fit == 1 or self.named(column) for column, fit in dated if fit)
 
     @functools.cached_property
     def _moments(self) -> frozenset[int]:
