@@ -96,7 +96,7 @@ class Meaning:
 
     @functools.cached_property
     def orders_dates(self) -> bool:
-        """Whether it has a word such as "latest", and the table dates that it orders."""
+        """Tells whether it has a word such as "latest", and the table dates that it orders."""
         dated = [
             (each.column, each.fit)
             for each in self.orders
@@ -118,7 +118,7 @@ class Meaning:
 
     @functools.cached_property
     def _has_places(self) -> bool:
-        """Whether "first" and "last" may be places of rows: not if dates tell another order."""
+        """Tells whether "first" and "last" may be places of rows: not if dates have another order."""
         if self._of_dates:
             return False
         unsorted = any(
