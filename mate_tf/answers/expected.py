@@ -107,14 +107,13 @@ def _names(sheet: Sheet, column: int) -> set[str]:
 
 def _is_moment(sheet: Sheet, column: int) -> bool:
     kind = sheet.columns[column].kind
-    is_named = bool(_TIME_NAMES & _names(sheet, column))
+    is_named = kind is not Kind.DURATION and bool(_TIME_NAMES & _names(sheet, column))
     return kind in (Kind.DATE, Kind.TIME) or sheet.has_dates(column) or is_named
 
 
 def _is_length(sheet: Sheet, column: int) -> bool:
-    is_text = sheet.columns[column].kind in (Kind.TEXT, Kind.DATE, Kind.TIME)
-    is_named = bool(_LONG_NAMES & _names(sheet, column))
-    return sheet.columns[column].kind is Kind.DURATION or (is_named and not is_text)
+    kind, is_named = sheet.columns[column].kind, bool(_LONG_NAMES & _names(sheet, column))
+    return kind is Kind.DURATION or (is_named and kind not in (Kind.DATE, Kind.TIME))
 
 
 def _is_money(sheet: Sheet, column: int) -> bool:
