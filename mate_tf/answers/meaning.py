@@ -118,7 +118,7 @@ class Meaning:
 
     @functools.cached_property
     def _has_places(self) -> bool:
-        """Tells whether "first" and "last" may be places of rows: not if dates have another order."""
+        """Tells whether "first" and "last" may be places: not if dates have another order."""
         if self._of_dates:
             return False
         unsorted = any(
