@@ -30,7 +30,7 @@ _ASKED = (
     (
         COUNT,
         r"(?:total )?(?:how many|(?<!phone )(?<!order )(?<!serial )number of|count(?: of)?|"
-        r"amount of)(?P<what>(?: [\w#%]+){0,3})",
+        r"amount of)(?: (?:different|distinct|unique) values? of)?(?P<what>(?: [\w#%]+){0,3})",
     ),
     (AMOUNT, r"how much(?P<what>(?: [\w#%]+){0,3})"),
     (SUM, r"total|sum|altogether|combined|add up|in all"),
@@ -47,6 +47,8 @@ DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
 _OF_COUNTS = frozenset(
     pruning.words("how many number of count amount total different distinct unique the")
 )
+OF_ROWS = _OF_COUNTS | frozenset(pruning.words("there row rows entry entries record line listed"))
+"""Words that count rows, whatever these are about."""
 
 
 class OperationRequest(NamedTuple):
@@ -105,6 +107,8 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
 def counted(question: str, names: Sequence[str]) -> list[int]:
     """Returns the columns named by the words after "how many", as in "how many departments".
 
+    "How many different towns" names a column "City", too.
+
     Args:
         question: the question.
         names: names of the columns.
@@ -112,8 +116,13 @@ def counted(question: str, names: Sequence[str]) -> list[int]:
     for each in operations(question):
         if each.operation == COUNT:
             words = [word for word in pruning.words(each.words) if word not in _OF_COUNTS]
+            words = words[1:] if words[:1] == ["value"] and len(words) > 1 else words
             owned = [pruning.words(name) for name in names]
-            return [i for i, own in enumerate(owned) if own and words[: len(own)] == own]
+            columns = [i for i, own in enumerate(owned) if own and words[: len(own)] == own]
+            if not columns and words and DISTINCT.search(question.lower()):
+                alike = pruning.synonyms().get(words[0], frozenset())
+                columns = [i for i, own in enumerate(owned) if len(own) == 1 and own[0] in alike]
+            return columns
     return []
 
 

@@ -30,6 +30,7 @@ _TOGETHER = re.compile(r"\b(?:overall|altogether|combined|in total|all together|
 _OF_GROUPS = re.compile(rf"\b{_SUPERLATIVE} (?:total|average|overall|combined|summed|mean)\b")
 _EACH = re.compile(r"\b(?:per|(?:for|by|of|in) each|each|for every|grouped by)(?: of the)? (\w+)")
 _MOST_OF = re.compile(r"\b(?:most|fewest|least|highest number of|lowest number of) (\w+)")
+_MOST_COME = re.compile(r"\bmost of the \w+ (?!in\b|with\b|than\b)\w+")
 _THE_MOST = re.compile(r"\bthe (?:most|least)\W*$")
 _SUMS = frozenset(pruning.words("most least order orders ordered"))
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
@@ -44,6 +45,15 @@ _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tomorrow|ago)\b"
 )
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
+_MEASURED = frozenset(
+    (
+        *("fastest", "slowest", "tallest", "heaviest", "lightest", "cheapest", "richest"),
+        *("deepest", "longest", "oldest", "youngest", "farthest", "nearest", "closest"),
+    )
+)
+"""Say what is measured, while "highest" is said of all numbers."""
+
+_PLACES = frozenset(pruning.words("rank pos position place"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
@@ -72,17 +82,26 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return f"{match.group()!r} is about today, which is not known"
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
-    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER)
+    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER, _MOST_COME)
     is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
 
 
-def _ordered_by(meaning: Meaning, program: Program) -> str:
+def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Says that a program orders by another column than "the fewest appointments" means."""
     order, match = program.order, _MOST_WHAT.search(meaning.question.lower())
-    if order is None or order.column is None or match is None:
+    if order is None or order.column is None:
+        return ""
+    if measured := _MEASURED.intersection(re.findall(r"[a-z]+", meaning.question.lower())):
+        (word, *_), name = sorted(measured), sheet.names[order.column]
+        use = "highest" if order.is_largest else "lowest"
+        is_known = word in column_nouns.words(name, use) or meaning.named(order.column)
+        is_known = is_known or bool(_PLACES & {*pruning.words(name)})
+        if not is_known and sheet.columns[order.column].kind is Kind.NUMBER:
+            return f"what {word!r} orders by is not known"
+    if match is None:
         return ""
     (word,) = pruning.words(match[1])
     if word in STOP_WORDS | _NOTHING or meaning.named(order.column) & {word}:
@@ -105,6 +124,18 @@ def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         if read.kind is Kind.NUMBER and _PIECES & {*pruning.words(name)}
     )
     return next(pieces, "")
+
+
+def _find_key(sheet: Sheet, program: Program) -> str:
+    """Returns the cell if a program selects one row by a text that no other row has.
+
+    "How many sick days did Ann take" does not ask for the number of rows about Ann then.
+    """
+    for each in program.conditions:
+        is_one = each.rows.sum() == 1 and not each.value and " is " in each.text
+        if is_one and len(sheet.distinct[each.column]) == sheet.num_rows > 1:
+            return sheet.texts[each.column][int(each.rows.argmax())]
+    return ""
 
 
 def _compared(sheet: Sheet, meaning: Meaning, program: Program) -> str:
@@ -153,8 +184,10 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     if problem := _compared(sheet, meaning, program):
         return problem
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
-    if problem := _ordered_by(meaning, program):
+    if problem := _ordered_by(sheet, meaning, program):
         return problem
+    if wanted == COUNT and (key := _find_key(sheet, program)):
+        return f"what is counted in one row, {key!r}, is not known"
     if wanted == COUNT and (name := _find_pieces(sheet, meaning, program)):
         return f"it may ask for {name!r}, not for a number of rows"
     if wanted == COUNT and program.order is not None and not program.step:
@@ -167,6 +200,18 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
                 f"{sheet.names[each.column]}: cells in {others} are not compared with {read.unit}"
             )
     return ""
+
+
+def counted(sheet: Sheet, meaning: Meaning, column: int) -> str:
+    """Says that the values of a column are not those that "how many different" counts; or "".
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        column: the column.
+    """
+    named = meaning.named(column) or column in asked.counted(meaning.question, sheet.names)
+    return "" if named else "what counts once is not known"
 
 
 def elsewhere(

@@ -66,6 +66,7 @@ class Meaning:
             use = "highest" if word.is_largest else "lowest"
             own = [word.word in column_nouns.words(name, use) for name in sheet.names]
             others = [word.word in column_nouns.words(name) for name in sheet.names]
+            opposite = "lowest" if word.is_largest else "highest"
             left_out = self._not_ordered(word.word)
             dated = self._of_dates if word.is_of_dates else frozenset()
             if not self._has_places and not dated and word.word in ("first", "last"):
@@ -76,6 +77,10 @@ class Meaning:
                     is_largest = True
                 if read.kind is Kind.TEXT or column in left_out or (dated and column not in dated):
                     continue
+                if not own[column] and word.word in column_nouns.words(
+                    sheet.names[column], opposite
+                ):
+                    continue  # the fastest car has the highest speed
                 if read.kind is Kind.DATE and comparisons.is_only_of_values(word.word):
                     continue
                 if read.kind is Kind.DATE and word.word in ("oldest", "youngest"):

@@ -59,7 +59,10 @@ def count(interactions: Iterable[Interaction]) -> dict[str, list[str]]:
 
 
 def share_of_words(
-    question: str, table: Set[str], associations: Associations | None = None
+    question: str,
+    table: Set[str],
+    associations: Associations | None = None,
+    ignored: Set[str] = frozenset(),
 ) -> float:
     """Computes the share of a question's words that a table has or that go with one of its words.
 
@@ -67,14 +70,15 @@ def share_of_words(
         question: text; stop words do not count.
         table: words of the cells and column names, as `pruning.words` writes them.
         associations: see `count`; None: without any.
+        ignored: words that do not count unless the table has them.
 
     Returns:
-        from 0 to 1; 0 for a question of stop words only.
+        from 0 to 1. For a question without words that count 1 if some are ignored, 0 if not.
     """
-    said, associations = content_words(question), associations or {}
+    said, associations = content_words(question) - (ignored - table), associations or {}
     shared = [
         word
         for word in said
         if word in table or any(name in table for name in associations.get(word, ()))
     ]
-    return len(shared) / len(said) if said else 0.0
+    return len(shared) / len(said) if said else float(bool(ignored))

@@ -1,7 +1,7 @@
 """Asks a model questions about prepared tables: whole tables in windows, or the part that fits."""
 
 import dataclasses
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Sequence, Set
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -208,8 +208,11 @@ class Asking:
             problem = beyond.in_program(sheet, meaning, program)
         if not problem and joined.operation == NONE:
             problem = beyond.other_column(sheet, question, {joined.column})
-        if not problem and joined.operation == NONE:
-            problem = beyond.elsewhere(sheet, meaning, program, joined.rows, joined.column)
+            problem = problem or beyond.elsewhere(
+                sheet, meaning, program, joined.rows, joined.column
+            )
+        if not problem and joined.num_distinct_of is not None:
+            problem = beyond.counted(sheet, meaning, joined.column)
         return self._judged(
             prepared,
             question,
@@ -220,7 +223,7 @@ class Asking:
             ),
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
-            is_computed=True,
+            explained=program.said,
             says_cells=bool(meaning.texts_of(program)),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,
         )
@@ -291,16 +294,18 @@ class Asking:
         raw: float,
         aggregates: bool,
         classes: Sequence[str] | None = None,
-        is_computed: bool = False,
+        explained: Set[str] | None = None,
         says_cells: bool = False,
         computed_of: Collection[int] | None = None,
     ) -> Answer:
         """Returns an answer with its confidence, whether it is one, and notes.
 
+        `explained` has the words that a program is made of; None: the answer is not computed.
         `says_cells` tells that the question says cells of the rows that a program takes.
         `computed_of` has the columns that decide which rows a program takes; None: there is none.
         """
         table, calibration = prepared.table, self._calibration
+        is_computed = explained is not None
         remarks = answer_notes.describe_limits(question, table.columns, aggregates, classes)
         known = calibration.associations if calibration is not None else None
         columns = {cell.column for cell in answer.cells}
@@ -322,7 +327,10 @@ class Asking:
         is_statement = classes is None or not remarks
         sure, answerable = None, answer.answerable and bool(answer.text) and is_statement
         if calibration is not None:
-            shared = associations.share_of_words(question, prepared.words, calibration.associations)
+            words, ignored = prepared.words, asked.OF_ROWS if is_computed else frozenset()
+            shared = associations.share_of_words(
+                question, words | (explained or set()), calibration.associations, ignored
+            )
             lacking = min(len(unknown), names.MOST)
             if is_computed:
                 sure = float(calibration.of_computed(raw, lacking))

@@ -88,7 +88,7 @@ _NOUNS = (
         ("{all} are colder than {value}?",),
     ),
     (
-        "speed mph",
+        "speed mph kmh",
         ("how fast is {name}?",),
         ("{one} is the fastest{when}?",),
         ("{one} is the slowest{when}?",),
@@ -189,6 +189,8 @@ _NOUNS = (
     ),
 )  # fmt: skip
 
+_BRACKETS = re.compile(r"[(\[{].*?[)\]}]")
+
 _WORDINGS: dict[str, dict[str, tuple[str, ...]]] = {
     noun: dict(zip(_USES, wordings, strict=True))
     for nouns, *wordings in _NOUNS
@@ -244,7 +246,11 @@ def words(name: str, use: str | None = None) -> frozenset[str]:
         name: name of the column.
         use: as for `wordings`; None: all uses.
     """
-    noun = " ".join(re.findall(r"[a-z]+", name.lower()))
-    texts = [text for each in ([use] if use else _USES) for text in wordings(noun, each)]
+    noun = name.lower().replace("km/h", "kmh")
+    for text in (_BRACKETS.sub(" ", noun), noun):  # a unit tells what no other word does
+        nouns = " ".join(re.findall(r"[a-z]+", text))
+        texts = [text for each in ([use] if use else _USES) for text in wordings(nouns, each)]
+        if any(wordings(nouns, each) for each in _USES):
+            break
     said = re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", " ".join(texts)))
     return frozenset(pruning.words(" ".join(said))) - _GENERAL

@@ -42,6 +42,20 @@ def test_problem(question, expected):
 
 
 @pytest.mark.parametrize(
+    ("question", "column", "expected"),
+    [
+        ("how many different cities are there?", 1, ""),
+        ("how many different towns are there?", 1, ""),
+        ("how many different values of city are there?", 1, ""),
+        ("how many different customers are there?", 1, "what counts once is not known"),
+        ("how many different cities are there?", 0, "what counts once is not known"),
+    ],
+)
+def test_counted(question, column, expected):
+    assert beyond.counted(SHEET, Meaning(SHEET, question), column) == expected
+
+
+@pytest.mark.parametrize(
     ("question", "chosen", "expected"),
     [
         (

@@ -57,3 +57,11 @@ def test_share_of_words(question, share):
     table = frozenset({"ann", "wage"})
     words = {"earn": ["salary", "wage"], "old": ["age"]}
     assert associations.share_of_words(question, table, words) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("question", "share"), [("how many rows", 1.0), ("rows of Ann", 1.0), ("rows of Bob", 0.0)]
+)
+def test_ignored_words(question, share):
+    assert associations.share_of_words(question, {"ann"}, ignored={"row"}) == share
+    assert associations.share_of_words("entries of Bob", {"entry"}, ignored={"entry"}) == 0.5

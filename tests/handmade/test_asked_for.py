@@ -60,6 +60,16 @@ STOCK = {
     "Change ($)": ["1", "2", "3", "4", "5"],
     "Change %": ["0.1", "0.2", "0.3", "0.4", "0.5"],
 }
+SALES = {
+    "Datum": [f"{1 + i % 28:02d}.{1 + i // 5:02d}.2024" for i in range(60)],
+    "Filiale": [_TOWNS[i % 4] for i in range(60)],
+    "Umsatz": [f"{1 + i % 9}.{100 + 7 * i},50 €" for i in range(60)],
+}
+CARS = {
+    "Model": ["Pico", "Lupa", "Strada", "Vento"],
+    "Top speed (km/h)": ["120", "210", "180", "165"],
+    "Seats": ["2", "4", "5", "7"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +95,11 @@ def mini():
         (FLIGHTS, "How many Condorline flights were more than 90 minutes late?", "5"),
         (FLIGHTS, "Which flight was the most recent one?", "BM227"),
         (STOCK, "Which SKUs have no weight recorded?", "D-2, S-5"),
+        (SALES, "how many rows are there?", "60"),
+        (SALES, "what is the latest Datum?", "28.12.2024"),
+        (SALES, "how many different values of Filiale are listed?", "4"),
+        (CARS, "Which model is the fastest?", "Lupa"),
+        (CARS, "Which model is the slowest?", "Pico"),
     ],
 )
 def test_right_answers(mini, table, question, expected):
@@ -108,6 +123,14 @@ def test_right_answers(mini, table, question, expected):
         (STOCK, "Which warehouse holds the most units overall?", "groups of rows are not compared"),
         (STOCK, "what's the change for Lamp?", "'Change ($)' or 'Change %' may be meant"),
         (STOCK, "What colour is the Shelf?", "not found in the table: 'colour'"),
+        (
+            STOCK,
+            "How many lids does SKU L-4 have?",
+            "what is counted in one row, 'L-4', is not known",
+        ),
+        (STOCK, "Where do most of the chairs come from?", "groups of rows are not compared"),
+        (SALES, "how many different towns are there?", "what counts once is not known"),
+        (CARS, "Which model is the heaviest?", "what 'heaviest' orders by is not known"),
     ],
 )
 def test_what_is_not_known_is_said(mini, table, question, note):
