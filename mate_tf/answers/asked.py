@@ -21,7 +21,11 @@ _ASKED = (
         r"difference|how (?:many|much) (?:more|fewer|less)|"
         r"how (?:many|much) (?:\w+ )?[a-z]{3,}er (?=.*\bthan (?![\d$€£]))",
     ),
-    (RATIO, r"percentage of|ratio of"),
+    (
+        RATIO,
+        r"(?:percent(?:age)?|ratio) of|what (?:%|share|proportion|fraction) of|"
+        r"(?:proportion|fraction) of",
+    ),
     (MEDIAN, r"median"),
     (
         AVERAGE,
@@ -30,7 +34,8 @@ _ASKED = (
     (
         COUNT,
         r"(?:total )?(?:how many|(?<!phone )(?<!order )(?<!serial )number of|count(?: of)?|"
-        r"amount of)(?: (?:different|distinct|unique) values? of)?(?P<what>(?: [\w#%]+){0,3})",
+        r"amount of)(?: (?:different|distinct|unique) values? of)?"
+        r"(?P<what>(?: (?!(?:have|has|had|with|whose)\b)[\w#%]+){0,3})",
     ),
     (AMOUNT, r"how much(?P<what>(?: [\w#%]+){0,3})"),
     (SUM, r"total|sum|altogether|combined|add up|in all"),

@@ -36,6 +36,7 @@ _SUMS = frozenset(pruning.words("most least order orders ordered"))
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
 # Not "how long", which asks for a length as well as for a time.
 _HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
+_ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
 _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
@@ -45,13 +46,14 @@ _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tomorrow|ago)\b"
 )
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
-_MEASURED = frozenset(
-    (
-        *("fastest", "slowest", "tallest", "heaviest", "lightest", "cheapest", "richest"),
-        *("deepest", "longest", "oldest", "youngest", "farthest", "nearest", "closest"),
+_OF_ALL = frozenset(
+    pruning.words(
+        "highest lowest most least largest smallest biggest greatest fewest maximum max minimum "
+        "min latest newest earliest recent recently first last best worst top bottom leading peak "
+        "more less higher lower larger smaller bigger greater fewer later earlier better worse"
     )
 )
-"""Say what is measured, while "highest" is said of all numbers."""
+"""Superlatives that are said of columns of all kinds, while "heaviest" says what is measured."""
 
 _PLACES = frozenset(pruning.words("rank pos position place"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
@@ -94,8 +96,9 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     order, match = program.order, _MOST_WHAT.search(meaning.question.lower())
     if order is None or order.column is None:
         return ""
-    if measured := _MEASURED.intersection(re.findall(r"[a-z]+", meaning.question.lower())):
-        (word, *_), name = sorted(measured), sheet.names[order.column]
+    superlatives = comparisons.superlatives(meaning.question.lower())
+    if measured := [each.word for each in superlatives if each.word not in _OF_ALL]:
+        word, name = measured[0], sheet.names[order.column]
         use = "highest" if order.is_largest else "lowest"
         is_known = word in column_nouns.words(name, use) or meaning.named(order.column)
         is_known = is_known or bool(_PLACES & {*pruning.words(name)})
@@ -210,7 +213,9 @@ def counted(sheet: Sheet, meaning: Meaning, column: int) -> str:
         meaning: what the question may mean.
         column: the column.
     """
-    named = meaning.named(column) or column in asked.counted(meaning.question, sheet.names)
+    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
+    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
+    named = meaning.named(column) & said or column in asked.counted(meaning.question, sheet.names)
     return "" if named else "what counts once is not known"
 
 
@@ -273,7 +278,10 @@ def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
         for name in sheet.names
     )
     named = [index for index, words in enumerate(known) if words]
-    if not named or set(named) & set(selected):
+    if not named:
+        is_known = asked_for[1] not in _ADJECTIVES
+        return "" if is_known else f"no column has what {asked_for[0]!r} asks for"
+    if set(named) & set(selected):
         return ""
     names = " or ".join(repr(sheet.names[index]) for index in named)
     said = " and ".join(repr(sheet.names[index]) for index in sorted(selected))

@@ -171,5 +171,5 @@ def is_of_dates(words: frozenset[str]) -> bool:
 
 def is_range(first: SaidValue, second: SaidValue) -> bool:
     """Returns whether a question asks for what is between two of its values."""
-    between = second.before.removeprefix(f"{first.before} {first.text}").strip()
+    between = second.before.removeprefix(f"{first.before} {first.text.lower()}").strip()
     return bool(_BETWEEN.search(first.before) and _TO.fullmatch(between))

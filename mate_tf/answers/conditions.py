@@ -111,7 +111,7 @@ class Conditions:
             for number, each in enumerate(conditions)
             if not words <= each.said  # as "not more than 5"
         }
-        first = min((place for place in places.values() if place is not None), default=None)
+        first = min((place for place in places.values() if place is not None), default=-1)
         negated = {
             column: [
                 dataclasses.replace(~each, said=each.said | words)
@@ -183,6 +183,7 @@ class Conditions:
             yield functools.reduce(Condition.__or__, conditions)
         rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
         rest -= {word for key in whole for word in key} | lacking | {"s", "t"}  # of "what's"
+        rest -= {*pruning.words(name)}  # "which stall" does not say the cell "Cake stall"
         having = defaultdict(list)
         for key in distinct:
             if shared := rest.intersection(key):
@@ -249,9 +250,10 @@ class Conditions:
         So "how many orders were shipped?" is asked of the column "shipped".
         """
         distinct, name = self._sheet.distinct[column], self._sheet.names[column]
-        named = frozenset(pruning.words(name))
+        own = {*map(stem, pruning.words(name))}
+        named = frozenset(word for word in self.words if stem(word) in own)
         yes = [key for key in distinct if key in _YES]
-        if len(yes) != 1 or len(distinct) > 2 or not named or not named <= set(self.words):
+        if len(yes) != 1 or len(distinct) > 2 or not own or own != {*map(stem, named)}:
             return None
         if not all(key in _YES | _NO for key in distinct):
             return None
@@ -379,8 +381,8 @@ def is_id(name: str) -> bool:
 
 def stem(word: str) -> str:
     """Returns a word without the ending of a verb, so that "rated" names the column "Rating"."""
-    for ending in ("ing", "ed", "es", "e", "s"):
-        if word.endswith(ending) and len(word) >= len(ending) + 3:
+    for ending in ("ing", "ed", "es", "al", "e", "s"):
+        if word.endswith(ending) and len(word) >= len(ending) + 3 and word[-2:] != "ss":
             return word[: -len(ending)]
     return word
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mate_tf.answers.conditions import stem
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import pruning, units
+from mate_tf.tables import column_nouns, pruning, units
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
@@ -25,6 +26,12 @@ _BRACKETS = re.compile(r"[(\[{].*?[)\]}]|[%$€£]")
 _ASKED = re.compile(
     r"\b(?:which|what|whose)(?:['’]s| (?:is|was|are|were))?(?: the| an?)?"
     r"(?P<words>(?: [\w'’-]+){1,4})"
+)
+_OF_ROW = re.compile(
+    r"what(?:['’]?s| is| was| are| were) the (?P<noun>[\w'’-]+) (?:of|for|on|in|at)\b"
+)
+_OF_VALUES = frozenset(
+    pruning.words("total sum average mean count difference result answer rest last first next only")
 )
 _UNITS = re.compile(r"[%$€£]|\b(?:per ?cent|percentage|dollars?|euros?|pounds?|usd|eur|gbp)\b")
 _ENDS = re.compile(
@@ -127,7 +134,7 @@ def _is_amount(sheet: Sheet, column: int) -> bool:
 
 
 def _is_person(sheet: Sheet, column: int) -> bool:
-    return sheet.columns[column].kind is Kind.TEXT
+    return sheet.columns[column].kind is Kind.TEXT and not sheet.has_codes(column)
 
 
 _KINDS: tuple[tuple[re.Pattern, Callable[[Sheet, int], bool]], ...] = (
@@ -149,14 +156,30 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
         if columns := _named(sheet, asked) - used:
             return Expected(match.group().strip(), _without_ids(sheet, columns, text))
         break
+    if (match := _OF_ROW.match(text)) and _is_lacking(sheet, match["noun"]):
+        return Expected(match.group(), frozenset())
     values = frozenset().union(*said.values())
     free = frozenset(pruning.words(text)) - STOP_WORDS - values
     used = {*program.columns}
     columns = _named(sheet, free) - used
     if not program.conditions or program.order is not None or not columns:
         return None
-    words = {word for column in columns for word in _own(sheet, column) & free}
+    stems = {stem(word) for column in columns for word in _own(sheet, column)}
+    words = {word for word in free if stem(word) in stems}
     return Expected(" ".join(sorted(words)), _without_ids(sheet, columns, text))
+
+
+def _is_lacking(sheet: Sheet, noun: str) -> bool:
+    """Returns whether neither a column nor a cell has a noun, nor a word that means the same."""
+    (word, *_) = pruning.words(noun)
+    alike = {word, stem(word), *pruning.synonyms().get(word, ())}
+    if word in _GENERAL | _TIME_NAMES | _MONEY_NAMES | _LONG_NAMES | STOP_WORDS | _OF_VALUES:
+        return False
+    for column, name in enumerate(sheet.names):
+        own = {*pruning.words(name), *column_nouns.words(name)}
+        if alike & (own | {*map(stem, own)}) or any(word in key for key in sheet.distinct[column]):
+            return False
+    return True
 
 
 def _own(sheet: Sheet, column: int) -> frozenset[str]:
@@ -173,7 +196,10 @@ def _named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
     not the column "Unit".
     """
     own = [_own(sheet, column) for column in range(len(sheet.names))]
-    shared = [each & {*words} for each in own]
+    known = frozenset().union(*own)
+    stems = {stem(word) for word in {*words} - known}  # "renews" names "Next renewal"
+    said = {word for word in known if word in words or stem(word) in stems}
+    shared = [each & said for each in own]
     best = [
         column
         for column, each in enumerate(own)
@@ -201,7 +227,8 @@ def find_same_name(sheet: Sheet, found: Expected, column: int, question: str) ->
 
     "" if there is none, or the question says a unit.
     """
-    if _UNITS.search(question.lower()):
+    is_name = question.lower().startswith("who") and "name" in _names(sheet, column)
+    if is_name or _UNITS.search(question.lower()):
         return ""
     own = _own(sheet, column)
     others = (

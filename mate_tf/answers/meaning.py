@@ -17,6 +17,7 @@ from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
+from mate_tf.tables.text import spoken
 
 _MOST_CONDITIONS = 3
 """Conditions of a program, each on its own column."""
@@ -165,8 +166,9 @@ class Meaning:
         """Returns it in lower case without names of several words, such as "last sold"."""
         text = self.question.lower()
         for name in self._sheet.names:
+            name = spoken(name).replace("_", " ").lower()
             if len(name.split()) > 1:
-                text = text.replace(name.lower(), " ")
+                text = text.replace(name, " ")
         return text
 
     @functools.cached_property
@@ -188,11 +190,14 @@ class Meaning:
             for each in [Program(), *plain[:most]]
             for order in self.orders
         ]
+        # "When is it due next" is about "Next due", not about the next row.
+        names = ({*pruning.words(name)} for name in self._sheet.names)
+        named = frozenset().union(*(n for n in names if len(n & {*self._conditions.words}) > 1))
         moved = [
             Program(each.conditions, step=step, step_word=word)
             for each in plain[:_MOST_STEPS]
-            for step, word in comparisons.steps(self.question)
-            if word not in each.said
+            for step, word in comparisons.steps(self._without_names())
+            if word not in each.said | named
         ]
         programs = [Program(), *plain, *ordered, *moved]
         kept = [each for each in programs if self._denied <= each.said] or programs

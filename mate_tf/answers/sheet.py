@@ -71,6 +71,11 @@ class Sheet:
         """Returns whether a column tells what each row is about: the first one, or all distinct."""
         return column == 0 or len(self.distinct[column]) == self.num_rows
 
+    def has_codes(self, column: int) -> bool:
+        """Returns whether most texts of a column have digits, as "RE-0017" has; names have none."""
+        texts = self.texts[column]
+        return 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
+
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """Returns rows <int64>[n] as <bool>[rows]."""
         mask = np.zeros(self.num_rows, bool)

@@ -311,7 +311,8 @@ class Asking:
         columns = {cell.column for cell in answer.cells}
         with_asked = is_computed and answer.aggregation == NONE
         # "Which vendor" does not name the rows if the question says which row it is about.
-        with_asked &= says_cells or not any(map(prepared.sheet.is_key, columns))
+        keys = filter(prepared.sheet.is_key, columns)
+        with_asked &= says_cells or all(map(prepared.sheet.has_codes, keys))
         unknown = names.unknown(question, prepared.words, known, with_asked)
         unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):

@@ -1,7 +1,8 @@
 """Names in a question that its table does not have, as "rent" in "total cost of rent".
 
-A name is a word after a preposition, after "which" or "who", or with a capital letter within the
-question. Words that questions often use although tables do not have them are none, as "total".
+A name is a word after a preposition, after "which", "who" or "list", before the verb of "which
+treatment room was", after "Ann's" or "the highest", or with a capital letter within the question.
+Words that questions often use although tables do not have them are not names, as "total".
 """
 
 import itertools
@@ -16,15 +17,24 @@ from mate_tf.tables.pruning import STOP_WORDS
 MOST = 2
 """Names that count; more of them say no more."""
 
-_ASKING = frozenset(("which", "what", "what's", "whats", "whose", "who"))
+_ASKING = frozenset(("which", "what", "what's", "whats", "whose", "who", "list", "show"))
 """Words that what is asked for follows. "What" names nothing in "what did she do"."""
 
 _BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", "about", "without"))
+_HIGHEST = frozenset(("highest", "lowest"))
 _OF_OPERATIONS = frozenset(
     ("mean", "median", "single", "overall", "combined", "altogether", "else")
 )
 _ARTICLES = ("the", "all", "a", "an", "is", "was", "are", "were")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_VERBS = r"(?:is|was|are|were|did|does|do|has|have|had|will|can)\b"
+_HEAD = re.compile(
+    rf"\b(?:which|what|whose)(?: (?!{_VERBS}|(?:{'|'.join(sorted(_BEFORE))})\b)[\w'’-]+){{0,3}}? "
+    rf"(?P<head>[\w'’-]+) {_VERBS}",
+    re.IGNORECASE,
+)
+"""The last word of what is asked for, as "room" in "which treatment room was it in"."""
+
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ALIKE = 5
 """Letters at the beginning that two forms of a word share: "earnings", "earned"."""
@@ -46,6 +56,7 @@ def unknown(
     """
     asking = _ASKING if with_asked else frozenset()
     begins = {word[:_ALIKE] for word in table if len(word) >= _ALIKE}
+    heads = {match.start("head") for match in _HEAD.finditer(question)} if with_asked else ()
     names, is_name = [], False
     for number, match in enumerate(_WORD.finditer(question)):
         text = match.group()
@@ -55,7 +66,7 @@ def unknown(
             is_name = begins_name or (is_name and low in _ARTICLES)
             continue
         is_proper = number > 0 and text[0].isupper() and text != "I"
-        if (is_name or is_proper) and not _is_value(low):
+        if (is_name or is_proper or match.start() in heads) and not _is_value(low):
             words = pruning.words(low)
             known = all(
                 word in table
@@ -69,6 +80,7 @@ def unknown(
             if not known and low not in names:
                 names.append(low)
         is_name = is_name and low in pruning.usual_words()
+        is_name |= low in _HIGHEST or (with_asked and low != text.lower())
     return names
 
 

@@ -101,7 +101,7 @@ class SaidValue(NamedTuple):
     Attributes:
         value: the value.
         text: its words.
-        before, behind: the other words of the question, normalized.
+        before, behind: the other words of the question, normalized and in lower case.
     """
 
     value: Amount | Moment | Numeric | Clock | Length
@@ -121,7 +121,7 @@ def said(question: str) -> tuple[SaidValue, ...]:
                 while begin + 1 < end and _without(words[begin + 1 : end]) == value:
                     begin += 1  # the first word of "before 29 February 2012" says nothing
                 text = " ".join(words[begin:end]).strip(_PUNCTUATION)
-                around = " ".join(words[:begin]), " ".join(words[end:])
+                around = " ".join(words[:begin]).lower(), " ".join(words[end:]).lower()
                 mentions.append(SaidValue(value, text, *around))
                 begin = end
                 break

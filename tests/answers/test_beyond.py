@@ -83,7 +83,11 @@ def test_in_program(question, chosen, expected):
         ("how old are they?", {2}, "'how old' asks for 'Age', but the cells are in 'Salary'"),
         ("How old is the nurse?", {1}, ""),
         ("how old are they?", set(), ""),
-        ("how tall are they?", {2}, ""),  # there is no such column
+        (
+            "how tall are they?",
+            {2},
+            "no column has what 'how tall' asks for",
+        ),  # there is no such column
         ("how many are old?", {2}, ""),
         ("who is old?", {0}, ""),
         ("how far did they run?", {1}, "'how far' asks for 'Distance', but the cells are in 'Age'"),

@@ -65,6 +65,22 @@ SALES = {
     "Filiale": [_TOWNS[i % 4] for i in range(60)],
     "Umsatz": [f"{1 + i % 9}.{100 + 7 * i},50 €" for i in range(60)],
 }
+ASSETS = {
+    "asset_id": [f"LAB-{i:03d}" for i in range(1, 13)],
+    "instrument": [("Scale", "Pump", "Laser")[i % 3] for i in range(12)],
+    "room": [("B101", "C012")[i % 2] for i in range(12)],
+    "last_calibrated": [f"2024-{1 + i % 12:02d}-10" for i in range(12)],
+    "next_due": [f"2025-{1 + i % 12:02d}-10" for i in range(12)],
+    "drift": [f"0.{10 + i}%" for i in range(12)],
+    "passed": [("yes", "no", "yes")[i % 3] for i in range(12)],
+    "bought_by": [("Ann Lee", "Bo Ray")[i % 2] for i in range(12)],
+}
+HOMES = {
+    "Nr": [f"W{101 + i}" for i in range(8)],
+    "Plaats": [("Gouda", "Utrecht")[i % 2] for i in range(8)],
+    "Huur (EUR)": [f"{700 + 31 * i},50" for i in range(8)],
+    "Huurder": [f"Anna de Wit {'ABCDEFGH'[i]}" for i in range(8)],
+}
 CARS = {
     "Model": ["Pico", "Lupa", "Strada", "Vento"],
     "Top speed (km/h)": ["120", "210", "180", "165"],
@@ -98,6 +114,10 @@ def mini():
         (SALES, "how many rows are there?", "60"),
         (SALES, "what is the latest Datum?", "28.12.2024"),
         (SALES, "how many different values of Filiale are listed?", "4"),
+        (ASSETS, "HOW MANY ASSETS HAVE A DRIFT BELOW 0.13%?", "3"),
+        (ASSETS, "next due date for LAB-003", "2025-03-10"),
+        (ASSETS, "when is LAB-003 due next?", "2025-03-10"),
+        (ASSETS, "Which assets in room B101 did not pass?", "LAB-005, LAB-011"),
         (CARS, "Which model is the fastest?", "Lupa"),
         (CARS, "Which model is the slowest?", "Pico"),
     ],
@@ -129,6 +149,17 @@ def test_right_answers(mini, table, question, expected):
             "what is counted in one row, 'L-4', is not known",
         ),
         (STOCK, "Where do most of the chairs come from?", "groups of rows are not compared"),
+        (ASSETS, "What % of the assets passed?", "ratios are not computed"),
+        (ASSETS, "What is the temperature of LAB-003?", "no column has what 'what is the"),
+        (
+            ASSETS,
+            "Which storage cupboard is LAB-003 in?",
+            "not found in the table: 'storage', 'cupboard'",
+        ),
+        (ASSETS, "What is Ann Lee's email address?", "not found in the table: 'email'"),
+        (ASSETS, "How deep is LAB-003?", "no column has what 'how deep' asks for"),
+        (HOMES, "List the tenants in Gouda", "not found in the table: 'tenants'"),
+        (HOMES, "Which home has the highest rent?", "not found in the table: 'home', 'rent'"),
         (SALES, "how many different towns are there?", "what counts once is not known"),
         (CARS, "Which model is the heaviest?", "what 'heaviest' orders by is not known"),
     ],
