@@ -29,7 +29,8 @@ _ASKED = (
     (MEDIAN, r"median"),
     (
         AVERAGE,
-        r"(?:on )?average|avg|(?:the|is|its) mean(?= [a-z])|mean (?=of|value|[a-z]+ (?:of|in|for))",
+        r"(?:on )?av(?:e?ra?ge|erge)|avg|(?:the|is|its) mean(?= [a-z])|"
+        r"mean (?=of|value|(?:[a-z]+ ){1,3}(?:of|in|for))",
     ),
     (
         COUNT,
@@ -46,6 +47,7 @@ _ORDERED = re.compile(
     r"(?:number|amount|count|total|average|sum)\b"
 )
 _PATTERNS = tuple((name, re.compile(rf"\b(?:{words})\b")) for name, words in _ASKED)
+_ENTITY = re.compile(r"(?:which|who)\b")
 DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
 
 
@@ -104,6 +106,8 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
             named.append(AMOUNT)
         elif asked.operation not in (SUM, AVERAGE) or not words & in_names:
             named.append(asked.operation)
+        elif asked.operation == SUM and not _ENTITY.match(question.lower()):
+            named.append(AMOUNT)  # of several rows the cells of "Total" are added up
     if named[:1] == [AMOUNT] and SUM in named:
         return SUM
     return named[0] if named else None

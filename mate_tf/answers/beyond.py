@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection
 
-from mate_tf.answers import asked, comparisons, expected
-from mate_tf.answers.conditions import is_id
+from mate_tf.answers import asked, comparisons
+from mate_tf.answers.conditions import is_id, stem
 from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
@@ -34,10 +34,6 @@ _MOST_COME = re.compile(r"\bmost of the \w+ (?!in\b|with\b|than\b)\w+")
 _THE_MOST = re.compile(r"\bthe (?:most|least)\W*$")
 _SUMS = frozenset(pruning.words("most least order orders ordered"))
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
-# Not "how long", which asks for a length as well as for a time.
-_HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
-_ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
-_FAR = frozenset(pruning.words("distance length km mile miles range"))
 _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
 )
@@ -45,6 +41,12 @@ _RELATIVE = re.compile(
     r"(?<!the )\b(?:last|this|next|past) (?:year|month|week|quarter|season|night)\b|"
     r"\b(?:yesterday|today|tomorrow|ago)\b"
 )
+_WHY = re.compile(r"(?:and )?why\b")
+_WILL = re.compile(
+    r"\bwill (?:[\w'’-]+ ){0,3}(?:be|have|take|cost|win|reach|need|get|last|earn|sell)\b|"
+    r"\b(?:predict|forecast)\b"
+)
+_FLAGS = frozenset(("yes", "no", "y", "n", "true", "false"))
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
 _OF_ALL = frozenset(
     pruning.words(
@@ -57,11 +59,8 @@ _OF_ALL = frozenset(
 
 _PLACES = frozenset(pruning.words("rank pos position place"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
-_WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
-_FEW = 3
-_LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
-_CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
+_UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 
 
@@ -80,6 +79,10 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "of an order only the first or last value is found"
     if _YES_NO.match(text) and not _CHOICE.search(text):
         return "yes and no are not answered"
+    if _WHY.match(text):
+        return "reasons are not known"
+    if _WILL.search(text):
+        return "what will be is not known"
     if match := _RELATIVE.search(text):
         return f"{match.group()!r} is about today, which is not known"
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
@@ -127,6 +130,30 @@ def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         if read.kind is Kind.NUMBER and _PIECES & {*pruning.words(name)}
     )
     return next(pieces, "")
+
+
+def _ambiguous_flag(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Says that "yes" or "no" may be a cell of several columns, none of which is named."""
+    for each in program.conditions:
+        if each.is_named or each.value or not each.said <= _FLAGS:
+            continue
+        columns_said = [
+            sheet.names[column]
+            for column, conditions in meaning.conditions.items()
+            if any(other.said == each.said for other in conditions)
+        ]
+        if len(columns_said) > 1:
+            (word, *_) = each.said
+            return f"{word!r} may be meant of {' or '.join(map(repr, columns_said))}"
+    return ""
+
+
+def _denied_by_prefix(sheet: Sheet, meaning: Meaning) -> str:
+    """Returns a word such as "unpaid" if the table has the word without its "un"."""
+    known = {stem(word) for word in sheet.words}
+    said = (match for match in _UN.finditer(meaning.question.lower()))
+    lacking = (match.group() for match in said if stem(match["word"]) in known)
+    return next((word for word in lacking if stem(word) not in known), "")
 
 
 def _find_key(sheet: Sheet, program: Program) -> str:
@@ -189,6 +216,10 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
     if problem := _ordered_by(sheet, meaning, program):
         return problem
+    if problem := _ambiguous_flag(sheet, meaning, program):
+        return problem
+    if word := _denied_by_prefix(sheet, meaning):
+        return f"what {word!r} leaves out is not known"
     if wanted == COUNT and (key := _find_key(sheet, program)):
         return f"what is counted in one row, {key!r}, is not known"
     if wanted == COUNT and (name := _find_pieces(sheet, meaning, program)):
@@ -203,89 +234,6 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
                 f"{sheet.names[each.column]}: cells in {others} are not compared with {read.unit}"
             )
     return ""
-
-
-def counted(sheet: Sheet, meaning: Meaning, column: int) -> str:
-    """Says that the values of a column are not those that "how many different" counts; or "".
-
-    Args:
-        sheet: the table.
-        meaning: what the question may mean.
-        column: the column.
-    """
-    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
-    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
-    named = meaning.named(column) & said or column in asked.counted(meaning.question, sheet.names)
-    return "" if named else "what counts once is not known"
-
-
-def elsewhere(
-    sheet: Sheet, meaning: Meaning, program: Program, rows: Collection[int], column: int
-) -> str:
-    """Says that cells are not what a question asks for; "" if they may be.
-
-    They are in another column than its words name, or it says them itself.
-
-    Args:
-        sheet: the table.
-        meaning: what the question may mean.
-        program: the one of its programs that selects the rows.
-        rows: rows of the cells.
-        column: their column.
-    """
-    found = expected.expected(sheet, meaning, program)
-    if found is not None and column not in found.columns:
-        if not found.columns:
-            return f"no column has what {found.words!r} asks for"
-        names = " or ".join(repr(sheet.names[index]) for index in sorted(found.columns))
-        return f"{found.words!r} asks for {names}, but the cells are in {sheet.names[column]!r}"
-    if found is not None and (
-        other := expected.find_same_name(sheet, found, column, meaning.question)
-    ):
-        return f"{sheet.names[column]!r} or {other!r} may be meant"
-    won = _WON.match(meaning.question.lower())
-    if won and len(rows) != 1 and program.order is None:
-        return "who won is not known"
-    takes_all = not program.conditions and program.order is None and not program.step
-    is_many = len(rows) >= sheet.rows.sum() > _FEW
-    is_list = _LISTED.search(meaning.question.lower()) and not meaning.unsaid()
-    if takes_all and is_many and not is_list:
-        return "which of the rows are meant is not known"
-    said = meaning.said_in(column)
-    texts = {tuple(pruning.words(sheet.texts[column][row])) for row in rows}
-    is_choice = _CHOICE_OF.search(meaning.question.lower())
-    if said and not is_choice and all(text and {*text} <= said for text in texts):
-        return "the question says the cells that were found itself"
-    return ""
-
-
-def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
-    """Says that cells are in another column than the one that "how old" names; "" if not.
-
-    Args:
-        sheet: the table.
-        question: the question.
-        selected: columns of the cells that a model selects for it.
-    """
-    asked_for = _HOW.match(question.strip().lower())
-    if not asked_for or not selected:
-        return ""
-    word = set(pruning.words(asked_for[1]))
-    known = (
-        _FAR & set(pruning.words(name))
-        if "far" in word
-        else word & column_nouns.words(name, "lookup")
-        for name in sheet.names
-    )
-    named = [index for index, words in enumerate(known) if words]
-    if not named:
-        is_known = asked_for[1] not in _ADJECTIVES
-        return "" if is_known else f"no column has what {asked_for[0]!r} asks for"
-    if set(named) & set(selected):
-        return ""
-    names = " or ".join(repr(sheet.names[index]) for index in named)
-    said = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
-    return f"{asked_for[0]!r} asks for {names}, but the cells are in {said}"
 
 
 def _repeated(sheet: Sheet, text: str) -> list[str]:

@@ -89,6 +89,7 @@ _AT = re.compile(
 _MOST_RECENT = re.compile(r"\b(?:most|least) (?=recent)")  # "most" orders nothing itself then
 _OF_DATES = _words("latest newest recent recently earliest first last oldest")
 _NEXT = _words("next after following follows followed below")
+_LOOK_AFTER = re.compile(r"\blook(?:s|ed|ing)? after\b")
 _PREVIOUS = _words("previous before prior preceding precedes preceded above")
 
 
@@ -146,7 +147,7 @@ def unresolved(value: SaidValue) -> str:
 
 def steps(question: str) -> list[tuple[int, str]]:
     """Finds the words that ask for the next row, 1, or the previous one, -1, and the step."""
-    words = re.findall(r"[a-z]+", question.lower())
+    words = re.findall(r"[a-z]+", _LOOK_AFTER.sub(" ", question.lower()))
     return [
         (step, word) for step, known in ((1, _NEXT), (-1, _PREVIOUS)) for word in known
         if word in words

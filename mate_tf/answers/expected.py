@@ -30,6 +30,9 @@ _ASKED = re.compile(
 _OF_ROW = re.compile(
     r"what(?:['’]?s| is| was| are| were) the (?P<noun>[\w'’-]+) (?:of|for|on|in|at)\b"
 )
+_ABOUT = re.compile(r"what(?:['’]?s| is| was| did| does| do)\b")
+"""Begins a question about a row that it names, not for the rows."""
+
 _OF_VALUES = frozenset(
     pruning.words("total sum average mean count difference result answer rest last first next only")
 )
@@ -39,6 +42,9 @@ _ENDS = re.compile(
     r"who)\b"
 )
 """Ends the noun behind "which"."""
+
+_ALIKE = 5
+"""Letters at the beginning that two forms of a word share."""
 
 _MONEY = re.compile(r"\b(?:costs?|pay|paid|price[ds]?|money|spen[dt]|charged?|earns?|earned)\b")
 _MONEY_NAMES = frozenset(
@@ -88,6 +94,24 @@ def expected(sheet: Sheet, meaning: Meaning, program: Program) -> Expected | Non
         return by_kind or by_name
     both = by_kind.columns & by_name.columns
     return by_name._replace(columns=both) if both else by_kind
+
+
+def is_asked_for(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> bool:
+    """Returns whether the words of a question may ask for the cells of a column.
+
+    They name it, or it tells what the rows are about, as "which" asks for it.
+    """
+    words = {*pruning.words(meaning.question)}
+    own = _own(sheet, column)
+    is_about = program.order is None and _ABOUT.match(meaning.question.lower())
+    return bool(
+        (sheet.is_key(column) and not is_about)
+        or meaning.named(column)
+        or column in _named(sheet, words - STOP_WORDS)
+        or any(own & pruning.synonyms().get(word, frozenset()) for word in words)
+        or column_nouns.answers(sheet.names[column], words)
+        or ("where" in words and _is_person(sheet, column))
+    )
 
 
 def mask(sheet: Sheet, meaning: Meaning, program: Program) -> np.ndarray | None:
@@ -197,8 +221,9 @@ def _named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
     """
     own = [_own(sheet, column) for column in range(len(sheet.names))]
     known = frozenset().union(*own)
-    stems = {stem(word) for word in {*words} - known}  # "renews" names "Next renewal"
-    said = {word for word in known if word in words or stem(word) in stems}
+    # "Renews" names "Next renewal", and "submission" names "Submitted on".
+    stems = {stem(word)[:_ALIKE] for word in {*words} - known}
+    said = {word for word in known if word in words or stem(word)[:_ALIKE] in stems}
     shared = [each & said for each in own]
     best = [
         column

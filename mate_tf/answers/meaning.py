@@ -68,7 +68,7 @@ class Meaning:
             own = [word.word in column_nouns.words(name, use) for name in sheet.names]
             others = [word.word in column_nouns.words(name) for name in sheet.names]
             opposite = "lowest" if word.is_largest else "highest"
-            left_out = self._not_ordered(word.word)
+            left_out = self._not_ordered(word.word, own)
             dated = self._of_dates if word.is_of_dates else frozenset()
             if not self._has_places and not dated and word.word in ("first", "last"):
                 dated = self._moments
@@ -144,13 +144,19 @@ class Meaning:
             and said & {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
         )
 
-    def _not_ordered(self, word: str) -> set[int]:
+    def _not_ordered(self, word: str, measured: Sequence[bool]) -> set[int]:
         """Returns the columns that a superlative is not about: ids, and if one is named next, as in
-        "the largest quantity", the others."""
+        "the largest quantity", the others.
+
+        `measured` tells which columns have what the word measures: if one has a length, "the
+        shortest episode" does not order the numbers of episodes in the first column.
+        """
         sheet, words = self._sheet, self._conditions.words
         left_out = {
             each for each in range(len(sheet.names)) if self._conditions.only_tells_rows_apart(each)
         }
+        if any(measured) and not measured[0]:
+            left_out.add(0)
         following = {words[at + 1] for at, each in enumerate(words[:-1]) if each == word}
         named = {
             index

@@ -67,6 +67,12 @@ class Sheet:
         """For each column, the rows of each text."""
         return [Rows(texts) for texts in self.texts]
 
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the names of the columns and of the cells."""
+        names = (pruning.words(name) for name in self.names)
+        return frozenset().union(*names, *(key for rows in self.distinct for key in rows))
+
     def is_key(self, column: int) -> bool:
         """Returns whether a column tells what each row is about: the first one, or all distinct."""
         return column == 0 or len(self.distinct[column]) == self.num_rows

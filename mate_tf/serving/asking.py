@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond
+from mate_tf.answers import asked, beyond, cells
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
@@ -207,12 +207,12 @@ class Asking:
         if not problem:
             problem = beyond.in_program(sheet, meaning, program)
         if not problem and joined.operation == NONE:
-            problem = beyond.other_column(sheet, question, {joined.column})
-            problem = problem or beyond.elsewhere(
+            problem = cells.other_column(sheet, question, {joined.column})
+            problem = problem or cells.elsewhere(
                 sheet, meaning, program, joined.rows, joined.column
             )
         if not problem and joined.num_distinct_of is not None:
-            problem = beyond.counted(sheet, meaning, joined.column)
+            problem = cells.counted(sheet, meaning, joined.column)
         return self._judged(
             prepared,
             question,
@@ -280,7 +280,7 @@ class Asking:
             note = f"computed over {read} only"
             answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
         columns = {cell.column for cell in answer.cells}
-        misread = beyond.other_column(prepared.sheet, question, columns)
+        misread = cells.other_column(prepared.sheet, question, columns)
         if misread:
             answer = dataclasses.replace(answer, answerable=False, notes=(misread, *answer.notes))
         aggregates = "aggregation_probabilities" in outputs
@@ -391,9 +391,9 @@ def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
     """
     rows, columns = part.cells(part.values["row_ids"], part.values["column_ids"])
     tokens = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    cells = set(previous.coordinates)
-    selected = np.array([cell in cells for cell in tokens], np.int32)
+    before = set(previous.coordinates)
+    selected = np.array([cell in before for cell in tokens], np.int32)
     marks = part.values["prev_label_ids"] + 2 * selected if marked else selected
     part.values["prev_label_ids"] = marks
-    forgotten = len(cells - set(tokens))
+    forgotten = len(before - set(tokens))
     return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []

@@ -20,7 +20,7 @@ COLUMNS = columns.read(NAMES, [["A1", "A2"], ["Bern", "Oslo"], ["3", "5"], ["10"
         ("how much did we sell to Bern?", AMOUNT),
         ("what is the average number of units?", "AVERAGE"),
         ("which city has the highest number of units?", None),
-        ("what is the total price of A1?", None),  # a column has this name
+        ("what is the total price of A1?", AMOUNT),  # a column has this name
         ("how many more units has A1 than A2?", DIFFERENCE),
         ("what is the median of the units?", MEDIAN),
         ("which city is A1 from?", None),

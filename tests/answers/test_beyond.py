@@ -42,20 +42,6 @@ def test_problem(question, expected):
 
 
 @pytest.mark.parametrize(
-    ("question", "column", "expected"),
-    [
-        ("how many different cities are there?", 1, ""),
-        ("how many different towns are there?", 1, ""),
-        ("how many different values of city are there?", 1, ""),
-        ("how many different customers are there?", 1, "what counts once is not known"),
-        ("how many different cities are there?", 0, "what counts once is not known"),
-    ],
-)
-def test_counted(question, column, expected):
-    assert beyond.counted(SHEET, Meaning(SHEET, question), column) == expected
-
-
-@pytest.mark.parametrize(
     ("question", "chosen", "expected"),
     [
         (
@@ -75,27 +61,3 @@ def test_in_program(question, chosen, expected):
     meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
     assert beyond.in_program(sheet, meaning, program) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "selected", "expected"),
-    [
-        ("how old are they?", {2}, "'how old' asks for 'Age', but the cells are in 'Salary'"),
-        ("How old is the nurse?", {1}, ""),
-        ("how old are they?", set(), ""),
-        (
-            "how tall are they?",
-            {2},
-            "no column has what 'how tall' asks for",
-        ),  # there is no such column
-        ("how many are old?", {2}, ""),
-        ("who is old?", {0}, ""),
-        ("how far did they run?", {1}, "'how far' asks for 'Distance', but the cells are in 'Age'"),
-        ("how far did they run?", {3}, ""),
-    ],
-)
-def test_other_column(question, selected, expected):
-    texts = [["Ann", "Bob"], ["41", "35"], ["54500", "47000"], ["5 km", "10 km"]]
-    names = ["Name", "Age", "Salary", "Distance"]
-    sheet = Sheet(names, texts, columns.read(names, texts))
-    assert beyond.other_column(sheet, question, selected) == expected

@@ -1,0 +1,128 @@
+"""Finds out whether cells are what a question asks for, and says so if they are not."""
+
+import re
+from collections.abc import Collection
+
+from mate_tf.answers import asked, expected
+from mate_tf.answers.execution import COUNT
+from mate_tf.answers.meaning import Meaning
+from mate_tf.answers.programs import Program
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import column_nouns, pruning
+from mate_tf.tables.columns import Kind
+
+# Not "how long", which asks for a length as well as for a time.
+_HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
+_ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
+_FAR = frozenset(pruning.words("distance length km mile miles range"))
+_WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
+_FEW = 3
+_LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
+_SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
+_CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
+_OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
+
+
+def counted(sheet: Sheet, meaning: Meaning, column: int) -> str:
+    """Says that the values of a column are not those that "how many different" counts; or "".
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        column: the column.
+    """
+    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
+    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
+    named = meaning.named(column) & said or column in asked.counted(meaning.question, sheet.names)
+    return "" if named else "what counts once is not known"
+
+
+def elsewhere(
+    sheet: Sheet, meaning: Meaning, program: Program, rows: Collection[int], column: int
+) -> str:
+    """Says that cells are not what a question asks for; "" if they may be.
+
+    They are in another column than its words name, or it says them itself.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        program: the one of its programs that selects the rows.
+        rows: rows of the cells.
+        column: their column.
+    """
+    found = expected.expected(sheet, meaning, program)
+    if found is not None and column not in found.columns:
+        if not found.columns:
+            return f"no column has what {found.words!r} asks for"
+        names = " or ".join(repr(sheet.names[index]) for index in sorted(found.columns))
+        return f"{found.words!r} asks for {names}, but the cells are in {sheet.names[column]!r}"
+    if found is not None and (
+        other := expected.find_same_name(sheet, found, column, meaning.question)
+    ):
+        return f"{sheet.names[column]!r} or {other!r} may be meant"
+    if problem := _several_or_other(sheet, meaning, program, len(rows), column):
+        return problem
+    won = _WON.match(meaning.question.lower())
+    if won and len(rows) != 1 and program.order is None:
+        return "who won is not known"
+    takes_all = not program.conditions and program.order is None and not program.step
+    is_many = len(rows) >= sheet.rows.sum() > _FEW
+    is_list = _LISTED.search(meaning.question.lower()) and not meaning.unsaid()
+    if takes_all and is_many and not is_list:
+        return "which of the rows are meant is not known"
+    said = meaning.said_in(column)
+    texts = {tuple(pruning.words(sheet.texts[column][row])) for row in rows}
+    is_choice = _CHOICE_OF.search(meaning.question.lower())
+    if said and not is_choice and all(text and {*text} <= said for text in texts):
+        return "the question says the cells that were found itself"
+    return ""
+
+
+def _several_or_other(sheet, meaning, program, num_rows: int, column: int) -> str:
+    """Says that cells are of a column that no word asks for, or several numbers and not one."""
+    if not program.conditions:
+        return ""
+    name = sheet.names[column]
+    if not program.step and program.order is None and meaning.orders:
+        return "what is largest or first is not known"
+    if not expected.is_asked_for(sheet, meaning, program, column):
+        found = expected.expected(sheet, meaning, program)
+        if found is None or column not in found.columns:
+            return f"whether {name!r} is asked for is not known"
+    is_number = sheet.columns[column].kind is Kind.NUMBER and num_rows > 1
+    text = meaning.question.lower()
+    plural = {word for word in re.findall(r"[a-z]+", text) if word.endswith("s")}
+    is_plural = any({*pruning.words(word)} & {*pruning.words(name)} for word in plural)
+    if is_number and program.order is None and not is_plural and not _SEVERAL.search(text):
+        return f"which of the {num_rows} values of {name!r} is meant is not known"
+    return ""
+
+
+def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
+    """Says that cells are in another column than the one that "how old" names; "" if not.
+
+    Args:
+        sheet: the table.
+        question: the question.
+        selected: columns of the cells that a model selects for it.
+    """
+    asked_for = _HOW.match(question.strip().lower())
+    if not asked_for or not selected:
+        return ""
+    word = set(pruning.words(asked_for[1]))
+    known = (
+        _FAR & set(pruning.words(name))
+        if "far" in word
+        else word & column_nouns.words(name, "lookup")
+        for name in sheet.names
+    )
+    named = [index for index, words in enumerate(known) if words]
+    if not named:
+        is_known = asked_for[1] not in _ADJECTIVES
+        return "" if is_known else f"no column has what {asked_for[0]!r} asks for"
+    if set(named) & set(selected):
+        return ""
+    names = " or ".join(repr(sheet.names[index]) for index in named)
+    said = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
+    return f"{asked_for[0]!r} asks for {names}, but the cells are in {said}"
