@@ -1,5 +1,6 @@
 """Finds out whether a question asks for what no program computes, and says so."""
 
+import itertools
 import re
 from collections.abc import Collection
 
@@ -44,20 +45,22 @@ _RELATIVE = re.compile(
 _WHY = re.compile(r"(?:and )?why\b")
 _WILL = re.compile(
     r"\bwill (?:[\w'’-]+ ){0,3}(?:be|have|take|cost|win|reach|need|get|last|earn|sell)\b|"
-    r"\b(?:predict|forecast)\b"
+    r"\b(?:predict|forecast|going to)\b"
 )
+_THAT = re.compile(r"\b(?:that|this) (?:other )?one\b")
+_PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
 _FLAGS = frozenset(("yes", "no", "y", "n", "true", "false"))
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
 _OF_ALL = frozenset(
     pruning.words(
         "highest lowest most least largest smallest biggest greatest fewest maximum max minimum "
-        "min latest newest earliest recent recently first last best worst top bottom leading peak "
+        "min latest newest earliest recent recently first last top bottom leading peak "
         "more less higher lower larger smaller bigger greater fewer later earlier better worse"
     )
 )
 """Superlatives that are said of columns of all kinds, while "heaviest" says what is measured."""
 
-_PLACES = frozenset(pruning.words("rank pos position place"))
+_PLACES = frozenset(pruning.words("rank pos position place score rating points grade"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 _UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
@@ -83,6 +86,8 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "reasons are not known"
     if _WILL.search(text):
         return "what will be is not known"
+    if match := _THAT.search(text):
+        return f"what {match.group()!r} refers to is not known"
     if match := _RELATIVE.search(text):
         return f"{match.group()!r} is about today, which is not known"
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
@@ -148,6 +153,16 @@ def _ambiguous_flag(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     return ""
 
 
+def _unused_name(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Returns a word with a capital letter, as "Italian", that a program over all rows ignores."""
+    if program.conditions or program.order is not None or program.step:
+        return ""
+    names = {stem(word) for name in sheet.names for word in pruning.words(name)}
+    known = names | {*map(stem, STOP_WORDS | pruning.usual_words())}
+    said = (match.group() for match in _PROPER.finditer(meaning.question))
+    return next((w for w in said if not {*map(stem, pruning.words(w))} <= known), "")
+
+
 def _denied_by_prefix(sheet: Sheet, meaning: Meaning) -> str:
     """Returns a word such as "unpaid" if the table has the word without its "un"."""
     known = {stem(word) for word in sheet.words}
@@ -171,11 +186,16 @@ def _find_key(sheet: Sheet, program: Program) -> str:
 def _compared(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Says that a value that a question compares with is not in a program, or in an unclear one."""
     text = str(program)
-    for value in columns.said(meaning.question):
+    said = columns.said(meaning.question)
+    ranges = {
+        each for pair in itertools.pairwise(said) for each in pair if comparisons.is_range(*pair)
+    }
+    for value in said:
         if word := comparisons.unresolved(value):
             return f'what "{word} {value.text}" compares is not known'
         bits, _ = comparisons.comparison(value)
         is_compared = bits != comparisons.EQUAL or isinstance(value.value, columns.Moment)
+        is_compared |= value in ranges
         if is_compared and value.text not in text and _is_meant(sheet, value):
             return f"what is compared with {value.text!r} is not known"
     for each in program.conditions:
@@ -218,6 +238,8 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         return problem
     if problem := _ambiguous_flag(sheet, meaning, program):
         return problem
+    if word := _unused_name(sheet, meaning, program):
+        return f"what {word!r} says of the rows is not known"
     if word := _denied_by_prefix(sheet, meaning):
         return f"what {word!r} leaves out is not known"
     if wanted == COUNT and (key := _find_key(sheet, program)):

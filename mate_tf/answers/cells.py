@@ -20,17 +20,40 @@ _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
 _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
+_AMOUNTS = (Kind.NUMBER, Kind.DURATION)
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 
 
-def counted(sheet: Sheet, meaning: Meaning, column: int) -> str:
+def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
+    """Says that the values of a column are not those that a question adds up; "" if they may be.
+
+    They are if its words name the column, or no other column has numbers.
+    """
+    numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS and n != column]
+    found = expected.expected(sheet, meaning, program)
+    named = expected.is_asked_for(sheet, meaning, program, column, has_keys=False)
+    if not numbers or named or (found is not None and column in found.columns):
+        return ""
+    return f"whether {sheet.names[column]!r} is asked for is not known"
+
+
+def counted(
+    sheet: Sheet, meaning: Meaning, program: Program, column: int, is_repeated: bool
+) -> str:
     """Says that the values of a column are not those that "how many different" counts; or "".
+
+    "How many visits were in May" does not tell whether a visit that several rows name counts once.
 
     Args:
         sheet: the table.
         meaning: what the question may mean.
+        program: the one of its programs that selects the rows.
         column: the column.
+        is_repeated: several of the rows have the same value.
     """
+    is_distinct = asked.DISTINCT.search(meaning.question.lower())
+    if is_repeated and program.conditions and not is_distinct:
+        return f"whether each {sheet.names[column]!r} counts once is not known"
     counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
     said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
     named = meaning.named(column) & said or column in asked.counted(meaning.question, sheet.names)

@@ -22,9 +22,11 @@ _IDS = frozenset(pruning.words("id ids no nr number num code key index"))
 _GENERAL = _IDS | frozenset(pruning.words("name title value type"))
 """Words that are left out of "project name" when a question says "which project"."""
 
+_NAMES = frozenset(pruning.words("name full"))
+
 _BRACKETS = re.compile(r"[(\[{].*?[)\]}]|[%$€£]")
 _ASKED = re.compile(
-    r"\b(?:which|what|whose)(?:['’]s| (?:is|was|are|were))?(?: the| an?)?"
+    r"\b(?:which|what|whose|list)(?:['’]s| (?:is|was|are|were|all|of))*(?: the| an?)?"
     r"(?P<words>(?: [\w'’-]+){1,4})"
 )
 _OF_ROW = re.compile(
@@ -96,16 +98,18 @@ def expected(sheet: Sheet, meaning: Meaning, program: Program) -> Expected | Non
     return by_name._replace(columns=both) if both else by_kind
 
 
-def is_asked_for(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> bool:
+def is_asked_for(
+    sheet: Sheet, meaning: Meaning, program: Program, column: int, has_keys: bool = True
+) -> bool:
     """Returns whether the words of a question may ask for the cells of a column.
 
-    They name it, or it tells what the rows are about, as "which" asks for it.
+    They name it, or it tells what the rows are about, as "which" asks for it (`has_keys`).
     """
     words = {*pruning.words(meaning.question)}
     own = _own(sheet, column)
     is_about = program.order is None and _ABOUT.match(meaning.question.lower())
     return bool(
-        (sheet.is_key(column) and not is_about)
+        (has_keys and sheet.is_key(column) and not is_about)
         or meaning.named(column)
         or column in _named(sheet, words - STOP_WORDS)
         or any(own & pruning.synonyms().get(word, frozenset()) for word in words)
@@ -178,7 +182,8 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
         words = _ENDS.split(match["words"])[0]
         asked = frozenset(pruning.words(words)) - STOP_WORDS
         if columns := _named(sheet, asked) - used:
-            return Expected(match.group().strip(), _without_ids(sheet, columns, text))
+            columns = _without_ids(sheet, columns, text)
+            return Expected(match.group().strip(), _names_of(sheet, columns, text))
         break
     if (match := _OF_ROW.match(text)) and _is_lacking(sheet, match["noun"]):
         return Expected(match.group(), frozenset())
@@ -245,6 +250,14 @@ def _without_ids(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[
         return columns
     others = frozenset(column for column in columns if not _IDS & _names(sheet, column))
     return others or columns
+
+
+def _names_of(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[int]:
+    """Returns the column of names for "which members" if the table has only ids of members."""
+    if _IDS & {*pruning.words(text)} or not all(_IDS & _names(sheet, each) for each in columns):
+        return columns
+    names = (n for n in range(len(sheet.names)) if {"name"} <= _names(sheet, n) <= _NAMES)
+    return frozenset(names) or columns
 
 
 def find_same_name(sheet: Sheet, found: Expected, column: int, question: str) -> str:

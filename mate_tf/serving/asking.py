@@ -212,7 +212,10 @@ class Asking:
                 sheet, meaning, program, joined.rows, joined.column
             )
         if not problem and joined.num_distinct_of is not None:
-            problem = cells.counted(sheet, meaning, joined.column)
+            is_repeated = len(joined.rows) != joined.num_distinct_of
+            problem = cells.counted(sheet, meaning, program, joined.column, is_repeated)
+        if not problem and joined.operation in (SUM, AVERAGE):
+            problem = cells.added_up(sheet, meaning, program, joined.column)
         return self._judged(
             prepared,
             question,

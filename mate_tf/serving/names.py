@@ -1,7 +1,8 @@
 """Names in a question that its table does not have, as "rent" in "total cost of rent".
 
 A name is a word after a preposition, after "which", "who" or "list", before the verb of "which
-treatment room was", after "Ann's" or "the highest", or with a capital letter within the question.
+treatment room was", after "Ann's", "the highest" or
+"how much", or with a capital letter within the question.
 Words that questions often use although tables do not have them are not names, as "total".
 """
 
@@ -62,7 +63,7 @@ def unknown(
         text = match.group()
         low = _POSSESSIVE.sub("", text.lower())
         if text.lower() in asking or low in _BEFORE or low in STOP_WORDS:
-            begins_name = text.lower() in asking or low in _BEFORE
+            begins_name = text.lower() in asking or low in _BEFORE or low == "much"
             is_name = begins_name or (is_name and low in _ARTICLES)
             continue
         is_proper = number > 0 and text[0].isupper() and text != "I"

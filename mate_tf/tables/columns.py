@@ -120,6 +120,8 @@ def said(question: str) -> tuple[SaidValue, ...]:
             if value is not None:
                 while begin + 1 < end and _without(words[begin + 1 : end]) == value:
                     begin += 1  # the first word of "before 29 February 2012" says nothing
+                while begin + 1 < end and _without(words[begin : end - 1]) == value:
+                    end -= 1  # nor does the last one of "$20 and"
                 text = " ".join(words[begin:end]).strip(_PUNCTUATION)
                 around = " ".join(words[:begin]).lower(), " ".join(words[end:]).lower()
                 mentions.append(SaidValue(value, text, *around))

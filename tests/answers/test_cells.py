@@ -4,6 +4,7 @@ import pytest
 
 from mate_tf.answers import cells
 from mate_tf.answers.meaning import Meaning
+from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
 
@@ -23,7 +24,8 @@ SHEET = Sheet(NAMES, TEXTS, columns.read(NAMES, TEXTS))
     ],
 )
 def test_counted(question, column, expected):
-    assert cells.counted(SHEET, Meaning(SHEET, question), column) == expected
+    counted = cells.counted(SHEET, Meaning(SHEET, question), Program(), column, True)
+    assert counted == expected
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,18 @@ EPISODES = {
     "Live": [("yes", "no")[i % 2] for i in range(10)],
     "Free": [("no", "no", "yes")[i % 3] for i in range(10)],
 }
+WINES = {
+    "Wine": [f"Tenuta {w}" for w in ["Alba", "Bruna", "Cara", "Dora", "Elsa", "Fara"]],
+    "Country": ["France", "Italy", "Italy", "Spain", "France", "Italy"],
+    "Colour": ["Red", "White", "White", "Red", "White", "Red"],
+    "Bottles": ["6", "12", "3", "4", "18", "2"],
+    "Vintage": ["2019", "2020", "2023", "2018", "2021", "2020"],
+}
+MEMBERS = {
+    "MemberId": [f"M{i:03d}" for i in range(6)],
+    "FullName": ["Ann Lee", "Bo Ray", "Cy Poe", "Di Orr", "Ed Fay", "Flo Ash"],
+    "Town": ["Lenham", "Tenterden", "Lenham", "Tenterden", "Ashford", "Lenham"],
+}
 HOMES = {
     "Nr": [f"W{101 + i}" for i in range(8)],
     "Plaats": [("Gouda", "Utrecht")[i % 2] for i in range(8)],
@@ -133,6 +145,7 @@ def mini():
         (EPISODES, "averge length of the episodes by Ann Lee", "37.4"),
         (EPISODES, "total for Music paid by Bo Ray", "170"),
         (EPISODES, "how many episodes does Bo Ray look after?", "5"),
+        (MEMBERS, "Which members live in Tenterden", "Bo Ray, Di Orr"),
         (CARS, "Which model is the fastest?", "Lupa"),
         (CARS, "Which model is the slowest?", "Pico"),
     ],
@@ -168,6 +181,14 @@ def test_right_answers(mini, table, question, expected):
         (ASSETS, "Why did LAB-003 pass?", "reasons are not known"),
         (ASSETS, "How much will LAB-003 drift be?", "what will be is not known"),
         (ASSETS, "What is Bo Ray eating?", "whether 'asset_id' is asked"),
+        (ASSETS, "and what about that other one?", "what 'that other one' refers to"),
+        (ASSETS, "Which instrument is going to fail next?", "what will be is not known"),
+        (ASSETS, "How much revenue did LAB-003 bring?", "not found in the table: 'revenue'"),
+        (EPISODES, "how many Kind are by Ann Lee?", "whether each 'Kind' counts once is not"),
+        (EPISODES, "Who is the best host?", "what 'best' orders by is not known"),
+        (EPISODES, "How many Norwegian episodes are there?", "not found in the table: 'norwegian'"),
+        (WINES, "how many bottles of Italian wine do we have", "what 'Italian' says of the rows"),
+        (WINES, "How many white wines cost between $20 and $30?", "what is compared with '$20'"),
         (ASSETS, "What % of the assets passed?", "ratios are not computed"),
         (ASSETS, "What is the temperature of LAB-003?", "no column has what 'what is the"),
         (
