@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, expected
-from mate_tf.answers.execution import COUNT
+from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
@@ -22,6 +22,33 @@ _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
 _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
 _AMOUNTS = (Kind.NUMBER, Kind.DURATION)
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
+
+
+def problem(
+    sheet: Sheet,
+    meaning: Meaning,
+    program: Program,
+    rows: Collection[int],
+    column: int,
+    operation: str,
+    num_distinct_of: int | None,
+) -> str:
+    """Says in words why an answer is not what a question asks for; "" if it may be.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        program: the one of its programs that selects the rows.
+        rows, column: the cells of the answer.
+        operation: "NONE", "SUM", "AVERAGE" or "COUNT" of them.
+        num_distinct_of: number of rows of which each value counts once; None: all rows count.
+    """
+    if operation == NONE:
+        misread = other_column(sheet, meaning.question, {column})
+        return misread or elsewhere(sheet, meaning, program, rows, column)
+    if num_distinct_of is not None:
+        return counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
+    return added_up(sheet, meaning, program, column) if operation in (SUM, AVERAGE) else ""
 
 
 def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:

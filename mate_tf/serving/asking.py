@@ -204,18 +204,11 @@ class Asking:
         answer = from_cells(prepared, joined.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
         program = Program() if joined.explanation is None else joined.explanation.program
-        if not problem:
-            problem = beyond.in_program(sheet, meaning, program)
-        if not problem and joined.operation == NONE:
-            problem = cells.other_column(sheet, question, {joined.column})
-            problem = problem or cells.elsewhere(
-                sheet, meaning, program, joined.rows, joined.column
-            )
-        if not problem and joined.num_distinct_of is not None:
-            is_repeated = len(joined.rows) != joined.num_distinct_of
-            problem = cells.counted(sheet, meaning, program, joined.column, is_repeated)
-        if not problem and joined.operation in (SUM, AVERAGE):
-            problem = cells.added_up(sheet, meaning, program, joined.column)
+        problem = problem or beyond.in_program(sheet, meaning, program)
+        problem = problem or cells.problem(
+            *(sheet, meaning, program, joined.rows, joined.column),
+            *(joined.operation, joined.num_distinct_of),
+        )
         return self._judged(
             prepared,
             question,
