@@ -24,6 +24,12 @@ ASKED = {
         "how many athletes are from Norway?": "2",
         "what is the total of medals?": "23",
     },
+    "small": {
+        "how old is Carla Rossi?": "28",
+        "which athlete has the most medals?": "Finn Berg",
+        "how many athletes are from Norway?": "2",
+        "what is the total of medals?": "23",
+    },
     "mini-conversation": {
         "which athletes are from norway?": "Finn Berg, Greta Olsen",
         "which of them has more medals?": "Finn Berg",
