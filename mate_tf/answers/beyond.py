@@ -34,7 +34,6 @@ _MOST_OF = re.compile(r"\b(?:most|fewest|least|highest number of|lowest number o
 _MOST_COME = re.compile(r"\bmost of the \w+ (?!in\b|with\b|than\b)\w+")
 _THE_MOST = re.compile(r"\bthe (?:most|least)\W*$")
 _SUMS = frozenset(pruning.words("most least order orders ordered"))
-_YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
 _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
 )
@@ -45,7 +44,7 @@ _RELATIVE = re.compile(
 _WHY = re.compile(r"(?:and )?why\b")
 _WILL = re.compile(
     r"\bwill (?:[\w'’-]+ ){0,3}(?:be|have|take|cost|win|reach|need|get|last|earn|sell)\b|"
-    r"\b(?:predict|forecast|going to)\b"
+    r"\b(?:predict|forecast)\b|\bgoing to (?:be|fail|break|happen|win|cost|need|reach|rise|fall)\b"
 )
 _THAT = re.compile(r"\b(?:that|this) (?:other )?one\b")
 _PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
@@ -64,7 +63,6 @@ _PLACES = frozenset(pruning.words("rank pos position place score rating points g
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 _UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
-_CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 
 
 def problem(sheet: Sheet, meaning: Meaning) -> str:
@@ -80,8 +78,6 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return _OPERATIONS[operation]
     if _PLACE.search(text):
         return "of an order only the first or last value is found"
-    if _YES_NO.match(text) and not _CHOICE.search(text):
-        return "yes and no are not answered"
     if _WHY.match(text):
         return "reasons are not known"
     if _WILL.search(text):

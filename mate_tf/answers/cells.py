@@ -20,6 +20,8 @@ _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
 _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
+_YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
+_CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 _AMOUNTS = (Kind.NUMBER, Kind.DURATION)
 _OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 
@@ -43,6 +45,11 @@ def problem(
         operation: "NONE", "SUM", "AVERAGE" or "COUNT" of them.
         num_distinct_of: number of rows of which each value counts once; None: all rows count.
     """
+    text = " ".join(meaning.question.lower().split())
+    if _YES_NO.match(text) and not _CHOICE.search(text):
+        is_said = operation == NONE and len(rows) == 1 and sheet.has_flags(column)
+        is_said = is_said and meaning.named(column) and program.conditions
+        return "" if is_said else "yes and no are not answered"
     if operation == NONE:
         misread = other_column(sheet, meaning.question, {column})
         return misread or elsewhere(sheet, meaning, program, rows, column)

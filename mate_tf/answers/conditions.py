@@ -15,7 +15,7 @@ import numpy as np
 
 from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition
-from mate_tf.answers.sheet import Sheet
+from mate_tf.answers.sheet import YES, Sheet
 from mate_tf.tables import amounts, column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind, Moment, SaidValue
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
@@ -26,8 +26,6 @@ _MOST_WORDS = 8
 _MOST_SETS = 12
 """Sets of words of the cells of a column."""
 
-_YES = {("yes",), ("y",), ("true",), ("x",)}
-_NO = {("no",), ("n",), ("false",)}
 _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
 """Names of columns whose numbers tell rows apart."""
 
@@ -252,10 +250,10 @@ class Conditions:
         distinct, name = self._sheet.distinct[column], self._sheet.names[column]
         own = {*map(stem, pruning.words(name))}
         named = frozenset(word for word in self.words if stem(word) in own)
-        yes = [key for key in distinct if key in _YES]
+        yes = [key for key in distinct if key in YES]
         if len(yes) != 1 or len(distinct) > 2 or not own or own != {*map(stem, named)}:
             return None
-        if not all(key in _YES | _NO for key in distinct):
+        if not self._sheet.has_flags(column):
             return None
         text = f"{name} is {self._sheet.texts[column][distinct[yes[0]][0]]}"
         return Condition(column, self._sheet.mask(distinct[yes[0]]), named, text)

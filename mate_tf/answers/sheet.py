@@ -8,6 +8,10 @@ import numpy as np
 from mate_tf.tables import columns, pruning
 from mate_tf.tables.columns import Column, Kind
 
+YES = frozenset((("yes",), ("y",), ("true",), ("x",)))
+NO = frozenset((("no",), ("n",), ("false",)))
+"""Cells of flags, as their words."""
+
 
 class Rows(Mapping[tuple[str, ...], np.ndarray]):
     """Rows <int64>[n] of each text of a column, as its words; of texts without words none.
@@ -76,6 +80,10 @@ class Sheet:
     def is_key(self, column: int) -> bool:
         """Returns whether a column tells what each row is about: the first one, or all distinct."""
         return column == 0 or len(self.distinct[column]) == self.num_rows
+
+    def has_flags(self, column: int) -> bool:
+        """Returns whether the cells of a column are "yes" and "no", or some of them are empty."""
+        return {*self.distinct[column]} <= YES | NO
 
     def has_codes(self, column: int) -> bool:
         """Returns whether most texts of a column have digits, as "RE-0017" has; names have none."""

@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Sequence, Set
 
+from mate_tf.answers.conditions import stem
 from mate_tf.evaluation.associations import Associations
 from mate_tf.tables import amounts, moments, pruning
 from mate_tf.tables.pruning import STOP_WORDS
@@ -26,7 +27,9 @@ _HIGHEST = frozenset(("highest", "lowest"))
 _OF_OPERATIONS = frozenset(
     ("mean", "median", "single", "overall", "combined", "altogether", "else")
 )
-_ARTICLES = ("the", "all", "a", "an", "is", "was", "are", "were")
+_ARTICLES = (
+    *("the", "all", "a", "an", "is", "was", "are", "were", "our", "my", "your", "their", "its"),
+)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _VERBS = r"(?:is|was|are|were|did|does|do|has|have|had|will|can)\b"
 _HEAD = re.compile(
@@ -62,7 +65,8 @@ def unknown(
     for number, match in enumerate(_WORD.finditer(question)):
         text = match.group()
         low = _POSSESSIVE.sub("", text.lower())
-        if text.lower() in asking or low in _BEFORE or low in STOP_WORDS:
+        is_small = low in STOP_WORDS or low in _ARTICLES or low.endswith(("n't", "n’t"))
+        if text.lower() in asking or low in _BEFORE or is_small:
             begins_name = text.lower() in asking or low in _BEFORE or low == "much"
             is_name = begins_name or (is_name and low in _ARTICLES)
             continue
@@ -74,6 +78,7 @@ def unknown(
                 or word in pruning.usual_words()
                 or word in _OF_OPERATIONS
                 or word[:_ALIKE] in begins
+                or stem(word) in table  # "basses"
                 or any(name in table for name in (associations or {}).get(word, ()))
                 or not pruning.synonyms().get(word, frozenset()).isdisjoint(table)
                 for word in words

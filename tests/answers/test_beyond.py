@@ -21,7 +21,6 @@ GROUPS = "groups of rows are not compared"
         ("what percentage of orders are from Bern?", "ratios are not computed"),
         ("which order has the second highest units?", "of an order only the first or last"),
         ("the top 3 orders by units", "of an order only the first or last"),
-        ("is A1 from Bern?", "yes and no are not answered"),
         ("how many orders per city?", GROUPS),
         ("which city has the most orders?", GROUPS),
         ("which city has the highest total units?", GROUPS),
