@@ -9,9 +9,11 @@ sums, get the mean and the deviation that their input has on average, so they ch
 The folder has the files of the model but its confidence, for --init_checkpoint.
 """
 
+import argparse
 import pathlib
 import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 
 import common
@@ -58,16 +60,21 @@ def _idle(layer: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     return idle
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("model", type=pathlib.Path, help="folder of a model, as a preset is")
     parser.add_argument("folder", type=pathlib.Path, help="of the deeper one")
     parser.add_argument("--after", type=int, nargs="+", required=True, help="numbers of layers")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Writes the deeper model and the number of its layers."""
+    args = arguments()
     config = yaml.safe_load((args.model / "config.yaml").read_text())
     encoder = config["task"]["model"]["encoder"]
     if not set(args.after) <= set(range(encoder["num_hidden_layers"])):
-        parser.error(f"--after: {args.model} has {encoder['num_hidden_layers']} layers")
+        sys.exit(f"--after: {args.model} has {encoder['num_hidden_layers']} layers")
     stored = safetensors.read(str(args.model / "model.safetensors"))
     weights = {name: tensor.read() for name, tensor in stored.items()}
     args.folder.mkdir(parents=True, exist_ok=True)

@@ -226,6 +226,11 @@ class Meaning:
         ]
         return frozenset().union(*map(self._conditions.said_of, keys))
 
+    def names_order(self, program: Program) -> bool:
+        """Returns whether it names the column that a program orders by."""
+        order = program.order
+        return order is not None and order.column is not None and bool(self.named(order.column))
+
     def texts_of(self, program: Program) -> dict[int, frozenset[str]]:
         """Returns, for the columns of a program's conditions, the words of the cells it says whole.
 

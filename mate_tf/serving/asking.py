@@ -221,6 +221,7 @@ class Asking:
             aggregates=True,  # programs do, whatever heads the model has
             explained=program.said,
             says_cells=bool(meaning.texts_of(program)),
+            is_ordered=meaning.names_order(program),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,
         )
 
@@ -292,12 +293,14 @@ class Asking:
         classes: Sequence[str] | None = None,
         explained: Set[str] | None = None,
         says_cells: bool = False,
+        is_ordered: bool = False,
         computed_of: Collection[int] | None = None,
     ) -> Answer:
         """Returns an answer with its confidence, whether it is one, and notes.
 
         `explained` has the words that a program is made of; None: the answer is not computed.
-        `says_cells` tells that the question says cells of the rows that a program takes.
+        `says_cells` tells that the question says cells of the rows that a program takes, and
+        `is_ordered` that it names the column that orders them.
         `computed_of` has the columns that decide which rows a program takes; None: there is none.
         """
         table, calibration = prepared.table, self._calibration
@@ -308,7 +311,7 @@ class Asking:
         with_asked = is_computed and answer.aggregation == NONE
         # "Which vendor" does not name the rows if the question says which row it is about.
         keys = filter(prepared.sheet.is_key, columns)
-        with_asked &= says_cells or all(map(prepared.sheet.has_codes, keys))
+        with_asked &= says_cells or (not is_ordered and all(map(prepared.sheet.has_codes, keys)))
         unknown = names.unknown(question, prepared.words, known, with_asked)
         unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):
