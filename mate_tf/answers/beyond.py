@@ -9,7 +9,7 @@ from mate_tf.answers.conditions import is_id, stem
 from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
-from mate_tf.answers.sheet import Sheet
+from mate_tf.answers.sheet import NO, YES, Sheet
 from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
@@ -48,7 +48,7 @@ _WILL = re.compile(
 )
 _THAT = re.compile(r"\b(?:that|this) (?:other )?one\b")
 _PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
-_FLAGS = frozenset(("yes", "no", "y", "n", "true", "false"))
+_FLAGS = frozenset(word for key in YES | NO for word in key)
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
 _OF_ALL = frozenset(
     pruning.words(

@@ -310,8 +310,9 @@ class Asking:
         columns = {cell.column for cell in answer.cells}
         with_asked = is_computed and answer.aggregation == NONE
         # "Which vendor" does not name the rows if the question says which row it is about.
-        keys = filter(prepared.sheet.is_key, columns)
-        with_asked &= says_cells or (not is_ordered and all(map(prepared.sheet.has_codes, keys)))
+        keys = [column for column in columns if prepared.sheet.is_key(column)]
+        has_codes = not is_ordered and all(map(prepared.sheet.has_codes, keys))
+        with_asked &= says_cells or not keys or has_codes
         unknown = names.unknown(question, prepared.words, known, with_asked)
         unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):

@@ -1,9 +1,8 @@
 """Names in a question that its table does not have, as "rent" in "total cost of rent".
 
-A name is a word after a preposition, after "which", "who" or "list", before the verb of "which
-treatment room was", after "Ann's", "the highest" or
-"how much", or with a capital letter within the question.
-Words that questions often use although tables do not have them are not names, as "total".
+A name is a word after a preposition, after "which", "who" or "list", after "Ann's", "the highest"
+or "how much", before the verb of "which treatment room was", or with a capital letter within the
+question. Words that questions often use although tables do not have them are not names, as "total".
 """
 
 import itertools
@@ -27,8 +26,8 @@ _HIGHEST = frozenset(("highest", "lowest"))
 _OF_OPERATIONS = frozenset(
     ("mean", "median", "single", "overall", "combined", "altogether", "else")
 )
-_ARTICLES = (
-    *("the", "all", "a", "an", "is", "was", "are", "were", "our", "my", "your", "their", "its"),
+_ARTICLES = frozenset(
+    ("the", "all", "a", "an", "is", "was", "are", "were", "our", "my", "your", "their", "its")
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _VERBS = r"(?:is|was|are|were|did|does|do|has|have|had|will|can)\b"
