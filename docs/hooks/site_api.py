@@ -136,7 +136,8 @@ def _module_section(module: Module) -> str:
 
 
 def _directive(module: Module, level: int) -> str:
-    members = "".join(f"\n        - {name}" for name in module.names) or " false"
+    # Quoted, since YAML reads a bare NO as false.
+    members = "".join(f'\n        - "{name}"' for name in module.names) or " false"
     return f"::: {module.name}\n    options:\n      heading_level: {level}\n      members:{members}"
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import site_api
+import yaml
 
 import mate_tf
 
@@ -26,7 +27,9 @@ def documented(pages):
     for text in pages.values():
         for module, options in DIRECTIVE.findall(text):
             assert module not in found, f"{module} is on two pages"
-            found[module] = re.findall(r"^ {8}- (\w+)$", options, re.MULTILINE)
+            members = yaml.safe_load(options)["members"] or []
+            assert all(isinstance(name, str) for name in members), f"{module}: {members}"
+            found[module] = members
     return found
 
 
@@ -60,7 +63,7 @@ def test_constants_of_all_modules(project, pages):
     for module, source in sources(project):
         section = text.partition(f"::: {module}\n")[2].partition("\n:::")[0]
         for name in CONSTANT.findall(source):
-            assert f"- {name}\n" in f"{section}\n" or f"`{name}`" in section, f"{module}.{name}"
+            assert f'- "{name}"\n' in f"{section}\n" or f"`{name}`" in section, f"{module}.{name}"
 
 
 def test_exports_of_packages(project, pages):
