@@ -49,6 +49,7 @@ _ORDERED = re.compile(
 _PATTERNS = tuple((name, re.compile(rf"\b(?:{words})\b")) for name, words in _ASKED)
 _ENTITY = re.compile(r"(?:which|who)\b")
 DISTINCT = re.compile(r"\b(?:different|distinct|unique)\b")
+_OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 
 
 _OF_COUNTS = frozenset(
@@ -133,6 +134,13 @@ def counted(question: str, names: Sequence[str]) -> list[int]:
                 columns = [i for i, own in enumerate(owned) if len(own) == 1 and own[0] in alike]
             return columns
     return []
+
+
+def words_of_count(question: str) -> set[str]:
+    """Returns the words of what "how many" counts, as "how", "many" and "tree" of "how many trees
+    in May"; none if nothing is counted."""
+    counts = (each.words for each in operations(question) if each.operation == COUNT)
+    return {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
 
 
 def for_rows(asked: str | None, num_rows: int) -> str | None:

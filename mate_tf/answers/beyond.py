@@ -61,7 +61,6 @@ _OF_ALL = frozenset(
 
 _PLACES = frozenset(pruning.words("rank pos position place score rating points grade"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
-_OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 _UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
 
 
@@ -121,8 +120,7 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
 
 def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Returns the column of pieces if "how many" is followed by a cell, as "how many chairs"."""
-    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
-    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
+    said = asked.words_of_count(meaning.question)
     if not any(said & words for words in meaning.texts_of(program).values()):
         return ""
     pieces = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, expected
-from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
+from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
@@ -23,7 +23,6 @@ _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 _AMOUNTS = (Kind.NUMBER, Kind.DURATION)
-_OF_PLACE = re.compile(r" (?:in|at|of|from|by|with|on|for)\b")
 
 
 def problem(
@@ -88,9 +87,8 @@ def counted(
     is_distinct = asked.DISTINCT.search(meaning.question.lower())
     if is_repeated and program.conditions and not is_distinct:
         return f"whether each {sheet.names[column]!r} counts once is not known"
-    counts = (each.words for each in asked.operations(meaning.question) if each.operation == COUNT)
-    said = {*pruning.words(_OF_PLACE.split(next(counts, ""))[0])}
-    named = meaning.named(column) & said or column in asked.counted(meaning.question, sheet.names)
+    named = meaning.named(column) & asked.words_of_count(meaning.question)
+    named = named or column in asked.counted(meaning.question, sheet.names)
     return "" if named else "what counts once is not known"
 
 

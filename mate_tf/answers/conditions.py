@@ -29,6 +29,9 @@ _MOST_SETS = 12
 _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
 """Names of columns whose numbers tell rows apart."""
 
+ALIKE = 5
+"""Letters at the beginning that two forms of a word share: "earnings", "earned"."""
+
 _FEW_TEXTS, _SHORT = 12, 3
 """Texts of a column that words in another form may say; letters of words that have no other."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.answers.conditions import stem
+from mate_tf.answers.conditions import ALIKE, stem
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
@@ -44,9 +44,6 @@ _ENDS = re.compile(
     r"who)\b"
 )
 """Ends the noun behind "which"."""
-
-_ALIKE = 5
-"""Letters at the beginning that two forms of a word share."""
 
 _MONEY = re.compile(r"\b(?:costs?|pay|paid|price[ds]?|money|spen[dt]|charged?|earns?|earned)\b")
 _MONEY_NAMES = frozenset(
@@ -227,8 +224,8 @@ def _named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
     own = [_own(sheet, column) for column in range(len(sheet.names))]
     known = frozenset().union(*own)
     # "Renews" names "Next renewal", and "submission" names "Submitted on".
-    stems = {stem(word)[:_ALIKE] for word in {*words} - known}
-    said = {word for word in known if word in words or stem(word)[:_ALIKE] in stems}
+    stems = {stem(word)[:ALIKE] for word in {*words} - known}
+    said = {word for word in known if word in words or stem(word)[:ALIKE] in stems}
     shared = [each & said for each in own]
     best = [
         column

@@ -4,6 +4,7 @@ Does not import TensorFlow.
 """
 
 import re
+import textwrap
 from collections.abc import Collection, Sequence
 
 from mate_tf.answers import asked
@@ -16,6 +17,9 @@ NO_ANSWER = "no answer found"
 
 UNSURE = 0.5
 """Confidence below which an answer is called unsure: of such answers more are wrong than right."""
+
+_LONGEST_GUESS = 160
+"""Characters that are shown of an answer that is not one."""
 
 _VERBS = {
     COUNT: "count",
@@ -46,7 +50,7 @@ def in_words(answer) -> str:
     """Returns the text of an `Answer` with its confidence, or that none was found.
 
     "60 (confidence 90 %)", "60 (unsure, confidence 20 %)", "no answer found; best guess: 60,
-    confidence 5 %", or only "60" if the model has no calibration.
+    confidence 5 %", or only "60" if the model has no calibration. A long guess is shortened.
 
     Args:
         answer: an `Answer`.
@@ -56,7 +60,8 @@ def in_words(answer) -> str:
     sure = how_sure(answer)
     if answer.answerable:
         return f"{answer.text} ({sure})" if sure else answer.text
-    return ", ".join(filter(None, [f"{NO_ANSWER}; best guess: {answer.text}", sure]))
+    guess = textwrap.shorten(answer.text, _LONGEST_GUESS, placeholder=" …")
+    return ", ".join(filter(None, [f"{NO_ANSWER}; best guess: {guess}", sure]))
 
 
 def how_sure(answer) -> str:

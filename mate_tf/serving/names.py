@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Sequence, Set
 
-from mate_tf.answers.conditions import stem
+from mate_tf.answers.conditions import ALIKE, stem
 from mate_tf.evaluation.associations import Associations
 from mate_tf.tables import amounts, moments, pruning
 from mate_tf.tables.pruning import STOP_WORDS
@@ -39,8 +39,6 @@ _HEAD = re.compile(
 """The last word of what is asked for, as "room" in "which treatment room was it in"."""
 
 _POSSESSIVE = re.compile(r"['’]s?$")
-_ALIKE = 5
-"""Letters at the beginning that two forms of a word share: "earnings", "earned"."""
 
 
 def unknown(
@@ -58,7 +56,7 @@ def unknown(
         with_asked: a word after "which" or "who" is a name too; it may name the rows themselves.
     """
     asking = _ASKING if with_asked else frozenset()
-    begins = {word[:_ALIKE] for word in table if len(word) >= _ALIKE}
+    begins = {word[:ALIKE] for word in table if len(word) >= ALIKE}
     heads = {match.start("head") for match in _HEAD.finditer(question)} if with_asked else ()
     names, is_name = [], False
     for number, match in enumerate(_WORD.finditer(question)):
@@ -76,7 +74,7 @@ def unknown(
                 word in table
                 or word in pruning.usual_words()
                 or word in _OF_OPERATIONS
-                or word[:_ALIKE] in begins
+                or word[:ALIKE] in begins
                 or stem(word) in table  # "basses"
                 or any(name in table for name in (associations or {}).get(word, ()))
                 or not pruning.synonyms().get(word, frozenset()).isdisjoint(table)

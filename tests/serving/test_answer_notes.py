@@ -86,6 +86,10 @@ def test_in_words():
     assert words() == "no answer found; best guess: Ann"
     assert words(confidence=0.123) == "no answer found; best guess: Ann, confidence 12 %"
     assert words(text="") == "no answer found"
+    cells = ", ".join(f"cell {number}" for number in range(200))
+    assert words(text=cells, answerable=True) == cells
+    assert words(text=cells).startswith("no answer found; best guess: cell 0, cell 1, ")
+    assert words(text=cells).endswith(" …") and len(words(text=cells)) < 200
 
 
 def test_what_an_order_is_without():
