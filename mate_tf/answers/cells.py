@@ -4,18 +4,24 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, expected
-from mate_tf.answers.execution import AVERAGE, NONE, SUM
+from mate_tf.answers.conditions import ALIKE, stem
+from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS
 
 # Not "how long", which asks for a length as well as for a time.
 _HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
 _ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
 _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
+_COUNTED = re.compile(
+    r"\b(?:how many|number of|count of) (?:[\w'’-]+ )??"
+    r"(?P<noun>[\w'’-]+s|people|men|women|children)\b"
+)
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
@@ -23,6 +29,28 @@ _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
 _AMOUNTS = (Kind.NUMBER, Kind.DURATION)
+_OPERATORS = {
+    SUM: frozenset(pruning.words("sum summed add added adding up total altogether combined")),
+    AVERAGE: frozenset(pruning.words("average avg mean averge avrage per")),
+    COUNT: asked.OF_ROWS,
+}
+"""Words that say an operation, misspelt ones too."""
+
+_SMALL = frozenset(
+    pruning.words(
+        "i you he she we it they my your our his her its their me us them one ones s t re ll ve d "
+        "m am is was are were be been being does did has had having will would can could should "
+        "may might must shall don doesn didn isn aren wasn weren haven hasn hadn couldn this "
+        "there here any each every other another same some such both either very just only even "
+        "take taken took part do done doing give gave need going through keep kept carry sent "
+        "look hit also too so yet still already ever please pls thanks hi hey ok tell find show "
+        "list name what whats when where why because since if then but or and about across along "
+        "per via within between among during until till out up down in into over under off away "
+        "together all alltogether single overall whole entire exactly inclusive respectively "
+        "called named known given recorded listed noted file data sheet table id ids"
+    )
+)
+"""Words that say nothing about a table, besides `STOP_WORDS` and `usual_words`."""
 
 
 def problem(
@@ -51,10 +79,65 @@ def problem(
         return "" if is_said else "yes and no are not answered"
     if operation == NONE:
         misread = other_column(sheet, meaning.question, {column})
-        return misread or elsewhere(sheet, meaning, program, rows, column)
-    if num_distinct_of is not None:
-        return counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
-    return added_up(sheet, meaning, program, column) if operation in (SUM, AVERAGE) else ""
+        found = misread or elsewhere(sheet, meaning, program, rows, column)
+    elif num_distinct_of is not None:
+        found = counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
+    else:
+        found = added_up(sheet, meaning, program, column) if operation != COUNT else ""
+    if found:
+        return found
+    unused = ", ".join(map(repr, left_over(sheet, meaning, program, rows, column, operation)))
+    return f"the answer does not depend on {unused}" if unused else ""
+
+
+def left_over(
+    sheet: Sheet,
+    meaning: Meaning,
+    program: Program,
+    rows: Collection[int],
+    column: int,
+    operation: str,
+) -> list[str]:
+    """Returns the words of a question that neither rows, column nor operation of an answer explain.
+
+    With them the question means something else than the answer: "who planted T-0045" is not the
+    species of this tree. What names a column that tells rows apart says what these are.
+
+    Args:
+        sheet, meaning, program, rows, column, operation: as for `problem`.
+    """
+    used = {column, *program.columns}
+    names = [sheet.names[each] for each in used]
+    own = {word for name in names for word in pruning.words(name)}
+    keys = {n for n in range(len(sheet.names)) if sheet.is_key(n)}
+    said = {*program.said, *sheet.title_words, *_OPERATORS.get(operation, ()), *_SMALL}
+    said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
+    if not program.said:  # the model selected the cells: the words of their rows tell why
+        said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
+    if operation == COUNT:
+        said |= _rows_of_count(meaning.question)
+    begins = {stem(word)[:ALIKE] for word in own}
+    of_columns = {stem(word) for name in sheet.names for word in pruning.words(name)}
+    usual = {
+        word
+        for word in pruning.usual_words()
+        if stem(word) not in of_columns and word not in sheet.words
+    }
+    return [
+        word
+        for word in dict.fromkeys(pruning.words(meaning.question))
+        if word not in said | usual
+        and (len(word) > 1 or word.isdigit())
+        and stem(word)[:ALIKE] not in begins
+        and own.isdisjoint(pruning.synonyms().get(word, ()))
+        and not any(column_nouns.answers(name, {word}) for name in names)
+    ]
+
+
+def _rows_of_count(question: str) -> set[str]:
+    """Returns the noun that "how many" counts, as "cars" in "how many red cars"."""
+    match = _COUNTED.search(question.lower())
+    return {*pruning.words(match["noun"])} if match else set()
 
 
 def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:

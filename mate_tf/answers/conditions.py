@@ -171,11 +171,12 @@ class Conditions:
         conditions = [
             Condition(
                 column,
-                sheet.mask(distinct[key]),
+                sheet.mask(rows),
                 self.said_of(key),
-                f"{name} is {sheet.texts[column][distinct[key][0]]}",
+                f"{name} is {sheet.texts[column][rows[0]]}",
             )
             for key in whole
+            for rows in [sheet.rows_of_text(column, key, self.question)]
         ]
         yield from conditions
         if not conditions and (flagged := self.flagged(column)) is not None:
@@ -212,7 +213,8 @@ class Conditions:
         if _within(tuple(name), tuple(words)):
             unsaid |= {*name}  # nor in "no shows" of the column "No show"
         if len(distinct) <= _FEW_TEXTS:  # "failed" says the cell "fail"
-            stems = {stem(word) for word in words if len(word) > _SHORT}
+            other = {*words} - self._sheet.words_of_values  # "average delay" is not about "delayed"
+            stems = {stem(word) for word in other if len(word) > _SHORT}
             said |= dict.fromkeys(
                 key
                 for key in distinct

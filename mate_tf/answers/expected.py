@@ -140,6 +140,7 @@ def _names(sheet: Sheet, column: int) -> set[str]:
 def _is_moment(sheet: Sheet, column: int) -> bool:
     kind = sheet.columns[column].kind
     is_named = kind is not Kind.DURATION and bool(_TIME_NAMES & _names(sheet, column))
+    is_named = is_named and not sheet.has_flags(column)  # "first time: yes"
     return kind in (Kind.DATE, Kind.TIME) or sheet.has_dates(column) or is_named
 
 

@@ -1,6 +1,7 @@
 """A table as programs see it: rows by text, values and ranks. Does not import TensorFlow."""
 
 import functools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -51,6 +52,7 @@ class Sheet:
         texts: texts of the cells of each column.
         read: the columns, see `columns.read`.
         totals: rows that are totals of the others; no program selects them.
+        title: what says what the rows are about, such as the name of a file.
     """
 
     def __init__(
@@ -59,11 +61,13 @@ class Sheet:
         texts: Sequence[Sequence[str]],
         read: Sequence[Column],
         totals: Collection[int] = (),
+        title: str = "",
     ):
         self.names, self.texts, self.columns = names, texts, read
         self.num_rows = len(texts[0]) if texts else 0
         self.rows = np.ones(self.num_rows, bool)
         self.rows[list(totals)] = False
+        self.title_words = frozenset(each for each in pruning.words(title) if each.isalpha())
         self._totals, self._ranks = totals, {}
 
     @functools.cached_property
@@ -76,6 +80,27 @@ class Sheet:
         """The words of the names of the columns and of the cells."""
         names = (pruning.words(name) for name in self.names)
         return frozenset().union(*names, *(key for rows in self.distinct for key in rows))
+
+    def rows_of_text(self, column: int, key: tuple[str, ...], question: str) -> np.ndarray:
+        """Returns the rows <int64>[n] whose text in a column has the words `key`.
+
+        Of texts that differ in signs only, as "B+" and "B-", those of the one in the question.
+        """
+        rows = self.distinct[column][key]
+        texts = [self.texts[column][row].strip().lower() for row in rows]
+        said = [
+            text
+            for text in ({*texts} if len({*texts}) > 1 else ())
+            if re.search(rf"(?<!\w){re.escape(text)}(?![\w+-])", question.lower())
+        ]
+        return rows[[text == said[0] for text in texts]] if len(said) == 1 else rows
+
+    @functools.cached_property
+    def words_of_values(self) -> frozenset[str]:
+        """The words of the names of columns of numbers, dates and times."""
+        pairs = zip(self.names, self.columns, strict=True)
+        names = " ".join(name for name, read in pairs if read.kind is not Kind.TEXT)
+        return frozenset(pruning.words(names))
 
     def is_key(self, column: int) -> bool:
         """Returns whether a column tells what each row is about: the first one, or all distinct."""

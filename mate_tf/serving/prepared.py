@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import pathlib
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -64,7 +65,10 @@ class PreparedTable:
     def sheet(self) -> Sheet:
         """The table as programs see it."""
         texts = [self.table.column(index) for index in range(self.table.num_columns)]
-        return Sheet(self.names, texts, self.columns, self.totals)
+        table = self.table
+        file_name = spoken(pathlib.PurePath(table.table_id).stem).replace("_", " ")
+        title = f"{table.title} {table.heading} {table.caption} {file_name}"
+        return Sheet(self.names, texts, self.columns, self.totals, title)
 
     @functools.cached_property
     def words(self) -> frozenset[str]:

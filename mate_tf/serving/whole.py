@@ -250,20 +250,15 @@ class Joining:
             if len(seen) < _MOST_COMPUTED and rows.tobytes() not in seen:
                 seen.add(rows.tobytes())
                 answers += self._computed(each, np.flatnonzero(rows))
-        contradicts = (
-            self._direct is not None
-            and self._wanted in (SUM, AVERAGE)
-            and self._direct.operation != self._wanted
-        )
+        direct = self._direct
         if (
-            self._direct is not None
-            and not contradicts
+            direct is not None
+            and not self._contradicts(direct)
             and not self._meaning.flags
             and not self._meaning.is_denied(Program())
-            and self._is_expected(self._direct, explained)
+            and self._is_expected(direct, explained)
         ):
-            rows, column = self._direct.rows, self._direct.column
-            answers.append(self._counted(rows, column, self._direct.operation, None))
+            answers.append(self._counted(direct.rows, direct.column, direct.operation, None))
         return sorted(answers, key=lambda each: -each.score)
 
     def _computed(self, explanation: Explanation, rows: np.ndarray) -> Iterator[WholeAnswer]:
@@ -294,6 +289,12 @@ class Joining:
             if weights[column] < 0 < weights.max():
                 continue
             yield self._counted(rows, column, operation, explanation)
+
+    def _contradicts(self, direct: Direct) -> bool:
+        """Returns whether the words ask for another operation than the model chose."""
+        computes = self._wanted in (SUM, AVERAGE)
+        counts = self._wanted == COUNT and not self._is_number[direct.column]
+        return (computes or counts) and direct.operation != self._wanted
 
     def _is_expected(self, direct: Direct, explained: Sequence[Explanation]) -> bool:
         """Returns whether the cells that the model selected are in a column that is asked for.

@@ -223,6 +223,7 @@ _KINDS = {
     "name": "who person player member employee student",
     "track": "song",
     "song": "track",
+    "delay": "late",
 }
 
 

@@ -50,3 +50,52 @@ def test_other_column(question, selected, expected):
     names = ["Name", "Age", "Salary", "Distance"]
     sheet = Sheet(names, texts, columns.read(names, texts))
     assert cells.other_column(sheet, question, selected) == expected
+
+
+DELIVERIES = {
+    "Parcel": ["P1", "P2", "P3", "P4"],
+    "Driver": ["Ann Lee", "Bo Ray", "Ann Lee", "Cy Poe"],
+    "Kind": ["B+", "B-", "B+", "B-"],
+    "Weight (kg)": ["3", "5", "8", "2"],
+    "Delay (min)": ["0", "15", "30", "5"],
+    "Status": ["Delivered", "Delayed", "Delayed", "Delivered"],
+}
+
+
+@pytest.fixture(scope="module")
+def deliveries():
+    texts = [list(column) for column in DELIVERIES.values()]
+    return Sheet(
+        list(DELIVERIES), texts, columns.read(list(DELIVERIES), texts), title="Parcels May"
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "operation", "unused"),
+    [
+        ("what is the weight of P2?", "Weight (kg)", "NONE", []),
+        ("how heavy is P2?", "Weight (kg)", "NONE", []),
+        ("who packed P2?", "Driver", "NONE", ["packed"]),
+        ("what did Ann Lee insure?", "Parcel", "NONE", ["insure"]),
+        ("how many parcels has Ann Lee?", "Parcel", "COUNT", []),
+        ("how many vans has Ann Lee?", "Parcel", "COUNT", []),  # the rows, whatever they are
+        ("how many broken parcels has Ann Lee?", "Parcel", "COUNT", ["broken"]),
+        ("average weight in May", "Weight (kg)", "AVERAGE", []),  # of the title
+        ("average weight in June", "Weight (kg)", "AVERAGE", ["june"]),
+        ("total weight of 7 parcels", "Weight (kg)", "SUM", ["7"]),
+        ("weight of the delayed parcels that are late", "Weight (kg)", "SUM", ["late"]),
+        ("which parcels are more than 10 minutes late", "Parcel", "NONE", []),
+    ],
+)
+def test_words_that_are_left_over(deliveries, question, column, operation, unused):
+    meaning = Meaning(deliveries, question)
+    program = max(meaning.programs, key=lambda each: len(each.said))
+    rows = [*program.rows(deliveries.rows).nonzero()[0]]
+    given = (program, rows, deliveries.names.index(column), operation)
+    assert cells.left_over(deliveries, meaning, *given) == unused
+
+
+def test_cells_that_a_model_selected_are_explained_by_their_rows(deliveries):
+    meaning = Meaning(deliveries, "who packed P2?")
+    assert cells.left_over(deliveries, meaning, Program(), [1], 1, "NONE") == ["packed"]
+    assert cells.left_over(deliveries, meaning, Program(), [0], 1, "NONE") == ["packed", "p2"]

@@ -173,3 +173,15 @@ def test_after_a_date_is_not_the_next_row(sheet):
     found = {str(each) for each in Meaning(sheet, "who started before 13 July 2019?").programs}
     assert "Start date < 13 July 2019" in found
     assert not any("row before" in each for each in found)
+
+
+def test_texts_that_differ_in_signs():
+    texts = [["B+", "B-", "B", "b-"]]
+    sheet = Sheet(["Type"], texts, columns.read(["Type"], texts))
+
+    def rows(question):
+        return sheet.rows_of_text(0, ("b",), question).tolist()
+
+    assert rows("who has B-?") == [1, 3]
+    assert rows("who has b+?") == [0]
+    assert rows("list them") == [0, 1, 2, 3]
