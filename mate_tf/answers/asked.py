@@ -39,7 +39,7 @@ _ASKED = (
         r"(?P<what>(?: (?!(?:have|has|had|with|whose)\b)[\w#%]+){0,3})",
     ),
     (AMOUNT, r"how much(?P<what>(?: [\w#%]+){0,3})"),
-    (SUM, r"total|sum|altogether|combined|add up|in all"),
+    (SUM, r"total|sum(?:med)?|all? ?together|combined|add(?:ed)? up|in all"),
 )
 _ORDERED = re.compile(
     r"\b(?:highest|lowest|most|least|largest|smallest|greatest|fewest|top|higher|lower|larger|"

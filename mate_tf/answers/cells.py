@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, expected
-from mate_tf.answers.conditions import ALIKE, stem
+from mate_tf.answers.conditions import ALIKE, SHORT, stem
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
@@ -22,6 +22,7 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:[\w'’-]+ )??"
     r"(?P<noun>[\w'’-]+s|people|men|women|children)\b"
 )
+_CHOSEN = re.compile(r"\bwhich (?P<noun>[\w'’-]+) ")
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
@@ -112,11 +113,14 @@ def left_over(
     keys = {n for n in range(len(sheet.names)) if sheet.is_key(n)}
     said = {*program.said, *sheet.title_words, *_OPERATORS.get(operation, ()), *_SMALL}
     said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
-    if not program.said:  # the model selected the cells: the words of their rows tell why
+    if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
     if operation == COUNT:
-        said |= _rows_of_count(meaning.question)
+        said |= _noun(_COUNTED, meaning.question)
+    elif sheet.is_key(column) and sheet.has_codes(column):  # "which bill" has the number R-17
+        said |= _noun(_CHOSEN, meaning.question)
     begins = {stem(word)[:ALIKE] for word in own}
+    short = tuple(word for word in own if len(word) > SHORT)  # "dept"
     of_columns = {stem(word) for name in sheet.names for word in pruning.words(name)}
     usual = {
         word
@@ -129,14 +133,15 @@ def left_over(
         if word not in said | usual
         and (len(word) > 1 or word.isdigit())
         and stem(word)[:ALIKE] not in begins
+        and not word.startswith(short)
         and own.isdisjoint(pruning.synonyms().get(word, ()))
         and not any(column_nouns.answers(name, {word}) for name in names)
     ]
 
 
-def _rows_of_count(question: str) -> set[str]:
-    """Returns the noun that "how many" counts, as "cars" in "how many red cars"."""
-    match = _COUNTED.search(question.lower())
+def _noun(pattern: re.Pattern, question: str) -> set[str]:
+    """Returns the noun behind "how many" or "which", as "cars" in "how many red cars"."""
+    match = pattern.search(question.lower())
     return {*pruning.words(match["noun"])} if match else set()
 
 

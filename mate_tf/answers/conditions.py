@@ -32,7 +32,7 @@ _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$",
 ALIKE = 5
 """Letters at the beginning that two forms of a word share: "earnings", "earned"."""
 
-_FEW_TEXTS, _SHORT = 12, 3
+_FEW_TEXTS, SHORT = 12, 3
 """Texts of a column that words in another form may say; letters of words that have no other."""
 
 _ONE_BEFORE = re.compile(r"\b(?:the|last|first|which|that|this|no|only|other)$")
@@ -214,11 +214,11 @@ class Conditions:
             unsaid |= {*name}  # nor in "no shows" of the column "No show"
         if len(distinct) <= _FEW_TEXTS:  # "failed" says the cell "fail"
             other = {*words} - self._sheet.words_of_values  # "average delay" is not about "delayed"
-            stems = {stem(word) for word in other if len(word) > _SHORT}
+            stems = {stem(word) for word in other if len(word) > SHORT}
             said |= dict.fromkeys(
                 key
                 for key in distinct
-                if len(key) == 1 and len(key[0]) > _SHORT and stem(key[0]) in stems
+                if len(key) == 1 and len(key[0]) > SHORT and stem(key[0]) in stems
             )
         whole = [
             key

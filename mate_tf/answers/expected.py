@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.answers.conditions import ALIKE, stem
+from mate_tf.answers.conditions import ALIKE, SHORT, stem
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
@@ -32,6 +32,10 @@ _ASKED = re.compile(
 _OF_ROW = re.compile(
     r"what(?:['’]?s| is| was| are| were) the (?P<noun>[\w'’-]+) (?:of|for|on|in|at)\b"
 )
+_EXTREME = re.compile(
+    r"(?:what(?:['’]?s| is| was) )?(?:the |our )?(?:[a-z]{3,}est|most|least) (?P<noun>[\w'’-]+)"
+)
+"""Begins with what is largest or smallest, as "coldest temperature"."""
 _ABOUT = re.compile(r"what(?:['’]?s| is| was| did| does| do)\b")
 """Begins a question about a row that it names, not for the rows."""
 
@@ -174,6 +178,12 @@ _KINDS: tuple[tuple[re.Pattern, Callable[[Sheet, int], bool]], ...] = (
 
 def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Expected | None:
     """Returns the columns that the words behind "which" name, or else the rest of the question."""
+    order, match = program.order, _EXTREME.match(text)
+    if order is not None and order.column is not None and match is not None:
+        short = tuple(word for word in _own(sheet, order.column) if len(word) > SHORT)
+        noun = {*pruning.words(match["noun"])}
+        if noun & meaning.named(order.column) or match["noun"].startswith(short):
+            return Expected(match.group(), frozenset([order.column]))
     said = meaning.texts_of(program)
     used = {each.column for each in program.conditions if each.column in said}
     for match in _ASKED.finditer(text):
