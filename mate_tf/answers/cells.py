@@ -23,6 +23,8 @@ _COUNTED = re.compile(
     r"(?P<noun>[\w'’-]+s|people|men|women|children)\b"
 )
 _CHOSEN = re.compile(r"\bwhich (?P<noun>[\w'’-]+) ")
+_TELLS = re.compile(r"(?:which|what|whose|when|where|who)\b")
+_BEFORE_NOUN = r"\b(?:the|an?|our|my|your|their|its|of|in|by|for|with|per|from|to|at|on)"
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
@@ -39,16 +41,17 @@ _OPERATORS = {
 
 _SMALL = frozenset(
     pruning.words(
-        "i you he she we it they my your our his her its their me us them one ones s t re ll ve d "
-        "m am is was are were be been being does did has had having will would can could should "
-        "may might must shall don doesn didn isn aren wasn weren haven hasn hadn couldn this "
-        "there here any each every other another same some such both either very just only even "
-        "take taken took part do done doing give gave need going through keep kept carry sent "
-        "look hit also too so yet still already ever please pls thanks hi hey ok tell find show "
-        "list name what whats when where why because since if then but or and about across along "
-        "per via within between among during until till out up down in into over under off away "
-        "together all alltogether single overall whole entire exactly inclusive respectively "
-        "called named known given recorded listed noted file data sheet table id ids"
+        "work go leave right i you he she we it they my your our his her its their me us them one "
+        "ones s t re ll ve d m am is was are were be been being does did has had having will "
+        "would can could should may might must shall don doesn didn isn aren wasn weren haven "
+        "hasn hadn couldn this there here any each every other another same some such both either "
+        "very just only even take taken took part do done doing give gave need going through keep "
+        "kept carry sent look hit also too so yet still already ever please pls thanks hi hey ok "
+        "tell find show list name what whats when where why because since if then but or and "
+        "about across along per via within between among during until till out up down in into "
+        "over under off away together all alltogether single overall whole entire exactly "
+        "inclusive respectively called named known given recorded listed noted file data sheet "
+        "table id ids"
     )
 )
 """Words that say nothing about a table, besides `STOP_WORDS` and `usual_words`."""
@@ -127,7 +130,7 @@ def left_over(
         for word in pruning.usual_words()
         if stem(word) not in of_columns and word not in sheet.words
     }
-    return [
+    unused = [
         word
         for word in dict.fromkeys(pruning.words(meaning.question))
         if word not in said | usual
@@ -137,6 +140,25 @@ def left_over(
         and own.isdisjoint(pruning.synonyms().get(word, ()))
         and not any(column_nouns.answers(name, {word}) for name in names)
     ]
+    if (
+        operation == NONE
+        and len(unused) == 1
+        and _is_verb(sheet, meaning, program, column, *unused)
+    ):
+        return []
+    return unused
+
+
+def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word: str) -> bool:
+    """Returns whether a word only says what happens, as "treat" in "which patients does she treat".
+
+    So it does where "which patients" or "when" tells the only column that may be meant.
+    """
+    found = expected.expected(sheet, meaning, program)
+    is_told = found is not None and found.columns == {column} and _TELLS.match(found.words)
+    is_ordered = program.order is not None and not meaning.orders_dates
+    is_noun = re.search(rf"{_BEFORE_NOUN} {re.escape(word)}", meaning.question.lower())
+    return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
 
 
 def _noun(pattern: re.Pattern, question: str) -> set[str]:
