@@ -99,3 +99,24 @@ def test_cells_that_a_model_selected_are_explained_by_their_rows(deliveries):
     meaning = Meaning(deliveries, "who packed P2?")
     assert cells.left_over(deliveries, meaning, Program(), [1], 1, "NONE") == ["packed"]
     assert cells.left_over(deliveries, meaning, Program(), [0], 1, "NONE") == ["packed", "p2"]
+
+
+def test_the_name_of_a_column_is_not_a_form_of_a_cell(deliveries):
+    """The "average delay" is that of all parcels, not of those with the status "Delayed"."""
+    assert 5 not in Meaning(deliveries, "what is the average delay?").conditions
+    assert 5 in Meaning(deliveries, "how many were delayed?").conditions
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "is_verb"),
+    [
+        ("which driver dropped P2?", "Driver", True),
+        ("which driver has the whisky of P2?", "Driver", False),  # a noun
+        ("weight that was dropped of P2?", "Weight (kg)", False),
+    ],
+)
+def test_a_verb_only_says_what_happens(deliveries, question, column, is_verb):
+    meaning = Meaning(deliveries, question)
+    program = max(meaning.programs, key=lambda each: len(each.said))
+    given = (program, [1], deliveries.names.index(column), "NONE")
+    assert (cells.left_over(deliveries, meaning, *given) == []) == is_verb

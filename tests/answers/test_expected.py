@@ -62,3 +62,21 @@ def test_the_same_name(sheet):
     found = expected.expected(sheet, meaning, program)
     assert expected.find_same_name(sheet, found, 5, question) == "Change %"
     assert expected.find_same_name(sheet, found, 5, "What is the change in dollars of O-2?") == ""
+
+
+def test_what_is_largest_is_its_column(sheet):
+    meaning = Meaning(sheet, "lowest price of any order")
+    program = next(each for each in meaning.programs if each.order and each.order.column == 3)
+    assert names(sheet, meaning.question, program) == ["Price"]
+    assert names(sheet, "lowest order by price", program) != ["Price"]
+
+
+def test_flags_are_not_dates():
+    table = {
+        "Donor": ["Ann", "Bob"],
+        "first_time": ["Y", "N"],
+        "Given": ["2024-01-05", "2024-02-07"],
+    }
+    texts = list(table.values())
+    sheet = Sheet(list(table), texts, columns.read(list(table), texts))
+    assert names(sheet, "When did Ann give?") == ["Given"]

@@ -99,15 +99,18 @@ def test_windows_with_the_words_of_the_question_are_read_first():
     assert whole.order_of_windows(rows, 64, ranking, [299])[:2].tolist() == [99, order[0]]
 
 
-def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0)):
-    """Returns the best answer if a model has selected these rows in all windows of ten rows."""
+def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0), direct=None):
+    """Returns the best answer if a model has selected these rows in all windows of ten rows.
+
+    `direct` is what it selected in the part that fits.
+    """
     texts = list(zip(*ROWS, strict=True))
     sheet = Sheet(NAMES, texts, columns.read(NAMES, texts))
     windows = np.arange(300) // 10
     read = whole.WindowSelections(
         windows, selected, np.array(cells, float), np.array(operations, float), np.ones(30)
     )
-    return whole.Joining(sheet, Meaning(sheet, question), read, None).answers()[0]
+    return whole.Joining(sheet, Meaning(sheet, question), read, direct).answers()[0]
 
 
 def test_a_program_that_explains_the_selection_is_computed():
@@ -130,6 +133,14 @@ def test_a_model_that_selects_otherwise_is_less_probable():
 def test_operation_of_the_words_before_that_of_the_model():
     found = joined("what is the total number of units?", np.ones(300, bool), (0, 0, 0, 1))
     assert (found.operation, NAMES[found.column]) == ("SUM", "Units")
+
+
+@pytest.mark.parametrize(("column", "is_taken"), [(1, False), (3, True)])
+def test_cells_are_not_what_how_many_asks_for(column, is_taken):
+    """Unless they are numbers: "how many units" may be a cell."""
+    direct = whole.Direct(np.array([7]), column, "NONE", 0.999, 300)
+    found = joined("orders from Bern - how many", np.zeros(300, bool), direct=direct)
+    assert (found.explanation is None) == is_taken
 
 
 def test_a_question_about_the_answer_before(mini, prepared):
