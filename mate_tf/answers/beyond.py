@@ -131,6 +131,24 @@ def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     return next(pieces, "")
 
 
+def _ambiguous_amount(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Says that "over $200" may be about several columns, none of which is named."""
+    said = {each.text: each for each in columns.said(meaning.question)}
+    for each in program.conditions:
+        if each.is_named or each.value not in said or sheet.columns[each.column].kind is Kind.DATE:
+            continue
+        names = [
+            sheet.names[column]
+            for column, read in enumerate(sheet.columns)
+            if read.kind is sheet.columns[each.column].kind
+            and columns.relation(said[each.value], read) is not None
+            and not is_id(sheet.names[column])
+        ]
+        if len(names) > 1:
+            return f"{each.value!r} may be meant of {' or '.join(map(repr, names))}"
+    return ""
+
+
 def _ambiguous_flag(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Says that "yes" or "no" may be a cell of several columns, none of which is named."""
     for each in program.conditions:
@@ -229,6 +247,8 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         return problem
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
     if problem := _ordered_by(sheet, meaning, program):
+        return problem
+    if problem := _ambiguous_amount(sheet, meaning, program):
         return problem
     if problem := _ambiguous_flag(sheet, meaning, program):
         return problem

@@ -41,17 +41,17 @@ _OPERATORS = {
 
 _SMALL = frozenset(
     pruning.words(
-        "work go leave right i you he she we it they my your our his her its their me us them one "
-        "ones s t re ll ve d m am is was are were be been being does did has had having will "
-        "would can could should may might must shall don doesn didn isn aren wasn weren haven "
-        "hasn hadn couldn this there here any each every other another same some such both either "
-        "very just only even take taken took part do done doing give gave need going through keep "
-        "kept carry sent look hit also too so yet still already ever please pls thanks hi hey ok "
-        "tell find show list name what whats when where why because since if then but or and "
-        "about across along per via within between among during until till out up down in into "
-        "over under off away together all alltogether single overall whole entire exactly "
-        "inclusive respectively called named known given recorded listed noted file data sheet "
-        "table id ids"
+        "everything everyone however know marked work go leave right i you he she we it they my "
+        "your our his her its their me us them one ones s t re ll ve d m am is was are were be "
+        "been being does did has had having will would can could should may might must shall don "
+        "doesn didn isn aren wasn weren haven hasn hadn couldn this there here any each every "
+        "other another same some such both either very just only even take taken took part do "
+        "done doing give gave need going through keep kept carry sent look hit also too so yet "
+        "still already ever please pls thanks hi hey ok tell find show list name what whats when "
+        "where why because since if then but or and about across along per via within between "
+        "among during until till out up down in into over under off away together all alltogether "
+        "single overall whole entire exactly inclusive respectively called named known given "
+        "recorded listed noted file data sheet table id ids"
     )
 )
 """Words that say nothing about a table, besides `STOP_WORDS` and `usual_words`."""

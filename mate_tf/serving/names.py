@@ -24,7 +24,7 @@ _ASKING = frozenset(("which", "what", "what's", "whats", "whose", "who", "list",
 _BEFORE = frozenset(("of", "on", "for", "from", "in", "by", "with", "at", "to", "about", "without"))
 _HIGHEST = frozenset(("highest", "lowest"))
 _OF_OPERATIONS = frozenset(
-    ("mean", "median", "single", "overall", "combined", "altogether", "else")
+    ("mean", "median", "single", "overall", "combined", "altogether", "else", "everything")
 )
 _ARTICLES = frozenset(
     ("the", "all", "a", "an", "is", "was", "are", "were", "our", "my", "your", "their", "its")

@@ -5,6 +5,7 @@ price.values  # (1749.9, 3120.25, 20.0)
 columns.ranks(price)  # ([2, 3, 1], [2, 1, 3])
 """
 
+import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -110,9 +111,19 @@ class SaidValue(NamedTuple):
     behind: str
 
 
+_DAYS = re.compile(
+    r"\b(?P<first>\d{1,2})(?:st|nd|rd|th)? (?P<between>and|to|until|till) "
+    r"(?P<last>\d{1,2}(?:st|nd|rd|th)? (?:of )?"
+    r"(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?: \d{4})?)\b)",
+    re.IGNORECASE,
+)
+"""Two days of one month, which is said once: "20 and 26 December"."""
+
+
 @lru_cache(maxsize=1024)
 def said(question: str) -> tuple[SaidValue, ...]:
     """Finds the numbers, dates, times and durations in a question, the longest ones, in order."""
+    question = _DAYS.sub(r"\g<first> \g<month> \g<between> \g<last>", question)
     words, mentions, begin = amounts.normalize(question).split(" "), [], 0
     while begin < len(words):
         for end in range(min(begin + _MOST_WORDS, len(words)), begin, -1):

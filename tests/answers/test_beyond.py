@@ -60,3 +60,29 @@ def test_in_program(question, chosen, expected):
     meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
     assert beyond.in_program(sheet, meaning, program) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen", "problem"),
+    [
+        (
+            "how many payments are over 200?",
+            "Amount > 200",
+            "'200' may be meant of 'Amount' or 'Balance'",
+        ),
+        ("how many payments have an amount over 200?", "Amount > 200", ""),
+        ("how many payments are from May 2024?", "Day is May 2024", ""),
+    ],
+)
+def test_an_amount_that_several_columns_have(question, chosen, problem):
+    table = {
+        "Payment no": ["301", "302", "303"],
+        "Day": ["2 May 2024", "3 May 2024", "4 June 2024"],
+        "Amount": ["100", "210", "350"],
+        "Balance": ["900", "205", "120"],
+    }
+    texts = list(table.values())
+    sheet = Sheet(list(table), texts, columns.read(list(table), texts))
+    meaning = Meaning(sheet, question)
+    (program,) = (each for each in meaning.programs if str(each) == chosen)
+    assert beyond.in_program(sheet, meaning, program) == problem

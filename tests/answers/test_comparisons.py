@@ -65,3 +65,16 @@ def test_steps():
     assert comparisons.steps("who came after Anna?") == [(1, "after")]
     assert comparisons.steps("who is listed before Anna?") == [(-1, "before")]
     assert comparisons.steps("who is Anna?") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("between 20 and 26 December 2024", ["20 December 2024", "26 December 2024"]),
+        ("from 3rd to 5th of May", ["3 May", "5th of May"]),
+        ("between 20 and 26 people", ["20", "26"]),
+        ("between 20 May and 26 December", ["20 May", "26 December"]),
+    ],
+)
+def test_days_of_one_month(question, days):
+    assert [each.text for each in columns.said(question)] == days
