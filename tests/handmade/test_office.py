@@ -1,4 +1,4 @@
-"""Questions of office work: most are answered, and little of what is shown is wrong."""
+"""Questions of office work: little of what is shown is wrong."""
 
 import collections
 
@@ -19,12 +19,12 @@ def office(project, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "most_wrong", "fewest_right"),
     [
-        ("first", 4, 71),
-        ("second", 9, 52),
-        ("third", 4, 46),
-        ("fourth", 8, 49),
-        ("fifth", 4, 40),
-    ],
+        ("second", 7, 47),
+        ("fourth", 5, 46),
+        ("sixth", 2, 20),
+        ("seventh", 2, 26),
+        ("eighth", 4, 18),
+    ],  # benchmarks/office.py asks the others too
 )
 def test_what_is_shown(office, name, most_wrong, fewest_right):
     asked = office.ask(Predictor.from_preset(), office.DATA / name)
