@@ -87,7 +87,7 @@ class Sheet:
         Of texts that differ in signs only, as "B+" and "B-", those of the one in the question.
         """
         rows = self.distinct[column][key]
-        texts = [self.texts[column][row].strip().lower() for row in rows]
+        texts = [self.texts[column][row].strip().lower() for row in map(int, rows)]
         said = [
             text
             for text in ({*texts} if len({*texts}) > 1 else ())
