@@ -20,11 +20,12 @@ _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:[\w'’-]+ )??"
-    r"(?P<noun>[\w'’-]+s|people|men|women|children)\b"
+    r"(?P<word>[\w'’-]+s|people|men|women|children)\b"
 )
-_CHOSEN = re.compile(r"\bwhich (?P<noun>[\w'’-]+) ")
+_CHOSEN = re.compile(r"\bwhich (?P<word>[\w'’-]+) ")
 _TELLS = re.compile(r"(?:which|what|whose|when|where|who)\b")
 _BEFORE_NOUN = r"\b(?:the|an?|our|my|your|their|its|of|in|by|for|with|per|from|to|at|on)"
+_WHO = re.compile(r"^who (?P<word>[a-z]+)")
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
@@ -119,9 +120,9 @@ def left_over(
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
     if operation == COUNT:
-        said |= _noun(_COUNTED, meaning.question)
+        said |= _word(_COUNTED, meaning.question)
     elif sheet.is_key(column) and sheet.has_codes(column):  # "which bill" has the number R-17
-        said |= _noun(_CHOSEN, meaning.question)
+        said |= _word(_CHOSEN, meaning.question)
     begins = {stem(word)[:ALIKE] for word in own}
     short = tuple(word for word in own if len(word) > SHORT)  # "dept"
     of_columns = {stem(word) for name in sheet.names for word in pruning.words(name)}
@@ -130,6 +131,8 @@ def left_over(
         for word in pruning.usual_words()
         if stem(word) not in of_columns and word not in sheet.words
     }
+    if program.order is None and not column_nouns.answers(sheet.names[column], {"who"}):
+        usual -= _word(_WHO, meaning.question)  # "bought" of "who bought it" is not any name
     unused = [
         word
         for word in dict.fromkeys(pruning.words(meaning.question))
@@ -161,10 +164,10 @@ def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word
     return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
 
 
-def _noun(pattern: re.Pattern, question: str) -> set[str]:
-    """Returns the noun behind "how many" or "which", as "cars" in "how many red cars"."""
+def _word(pattern: re.Pattern, question: str) -> set[str]:
+    """Returns the word behind "how many" or "which", as "cars" in "how many red cars"."""
     match = pattern.search(question.lower())
-    return {*pruning.words(match["noun"])} if match else set()
+    return {*pruning.words(match["word"])} if match else set()
 
 
 def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:

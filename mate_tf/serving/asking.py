@@ -219,7 +219,7 @@ class Asking:
             ),
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
-            explained=program.said,
+            explained=program.said | sheet.title_words,
             says_cells=bool(meaning.texts_of(program)),
             is_ordered=meaning.names_order(program),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,

@@ -76,6 +76,7 @@ def deliveries():
         ("what is the weight of P2?", "Weight (kg)", "NONE", []),
         ("how heavy is P2?", "Weight (kg)", "NONE", []),
         ("who packed P2?", "Driver", "NONE", ["packed"]),
+        ("who bought P2?", "Status", "NONE", ["bought"]),
         ("what did Ann Lee insure?", "Parcel", "NONE", ["insure"]),
         ("how many parcels has Ann Lee?", "Parcel", "COUNT", []),
         ("how many vans has Ann Lee?", "Parcel", "COUNT", []),  # the rows, whatever they are
