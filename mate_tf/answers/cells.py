@@ -105,8 +105,8 @@ def left_over(
 ) -> list[str]:
     """Returns the words of a question that neither rows, column nor operation of an answer explain.
 
-    With them the question means something else than the answer: "who planted T-0045" is not the
-    species of this tree. What names a column that tells rows apart says what these are.
+    With them the question means something else than the answer: "who bought V-1003" is not the
+    make of this van. What names a column that tells rows apart says what these are.
 
     Args:
         sheet, meaning, program, rows, column, operation: as for `problem`.
@@ -132,7 +132,7 @@ def left_over(
         if stem(word) not in of_columns and word not in sheet.words
     }
     if program.order is None and not column_nouns.answers(sheet.names[column], {"who"}):
-        usual -= _word(_WHO, meaning.question)  # "bought" of "who bought it" is not any name
+        usual -= _word(_WHO, meaning.question)  # "who bought it" asks for a buyer
     unused = [
         word
         for word in dict.fromkeys(pruning.words(meaning.question))
