@@ -56,7 +56,11 @@ def is_right(answer, expected) -> bool:
     texts = expected if isinstance(expected, list) else [expected]
     wanted = [" ".join(text.lower().split()) for text in texts]
     if wanted in (["yes"], ["no"]):
-        return given in (wanted, [wanted[0][0]], [{"yes": "true", "no": "false"}[wanted[0]]])
+        return answer.text.lower() == wanted[0] or given in (
+            wanted,
+            [wanted[0][0]],
+            [{"yes": "true", "no": "false"}[wanted[0]]],
+        )
     return sorted(given) == sorted(wanted) and answer.aggregation == "NONE"
 
 

@@ -1,5 +1,6 @@
 """Finds out whether a question asks for what no program computes, and says so."""
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Collection
@@ -38,7 +39,8 @@ _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
 )
 _RELATIVE = re.compile(
-    r"(?<!the )\b(?:last|this|next|past) (?:year|month|week|quarter|season|night)\b|"
+    r"(?<!the )\b(?:last|this|next|past) (?:year|month|week|quarter|season|night|spring|summer|"
+    r"autumn|winter)\b|"
     r"\b(?:yesterday|today|tomorrow|ago)\b"
 )
 _WHY = re.compile(r"(?:and )?why\b")
@@ -77,6 +79,19 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return _OPERATIONS[operation]
     if _PLACE.search(text):
         return "of an order only the first or last value is found"
+    if problem := unknowable(text):
+        return problem
+    groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
+    is_group = any(_names_groups(sheet, word) for word in groups)
+    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER, _MOST_COME)
+    is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
+    if any(pattern.search(text) for pattern in patterns) or is_group:
+        return "groups of rows are not compared"
+    return ""
+
+
+def unknowable(text: str) -> str:
+    """Says in words what a question, in lower case, asks for that no table tells; "" if nothing."""
     if _WHY.match(text):
         return "reasons are not known"
     if _WILL.search(text):
@@ -85,12 +100,6 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return f"what {match.group()!r} refers to is not known"
     if match := _RELATIVE.search(text):
         return f"{match.group()!r} is about today, which is not known"
-    groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
-    is_group = any(_names_groups(sheet, word) for word in groups)
-    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER, _MOST_COME)
-    is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
-    if any(pattern.search(text) for pattern in patterns) or is_group:
-        return "groups of rows are not compared"
     return ""
 
 
@@ -197,7 +206,9 @@ def _find_key(sheet: Sheet, program: Program) -> str:
 
 def _compared(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Says that a value that a question compares with is not in a program, or in an unclear one."""
-    text = str(program)
+    # A part of a text, as the 7 of "7 Wonders", is not compared.
+    whole = tuple(each for each in program.conditions if " has " not in each.text)
+    text = str(dataclasses.replace(program, conditions=whole))
     said = columns.said(meaning.question)
     ranges = {
         each for pair in itertools.pairwise(said) for each in pair if comparisons.is_range(*pair)
@@ -241,27 +252,40 @@ def in_program(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         meaning: what the question may mean.
         program: one of its programs.
     """
-    if meaning.is_denied(program):
-        return 'what "not" or "no" leaves out is not known'
-    if problem := _compared(sheet, meaning, program):
+    if problem := in_conditions(sheet, meaning, program):
         return problem
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
     if problem := _ordered_by(sheet, meaning, program):
         return problem
-    if problem := _ambiguous_amount(sheet, meaning, program):
-        return problem
-    if problem := _ambiguous_flag(sheet, meaning, program):
-        return problem
     if word := _unused_name(sheet, meaning, program):
         return f"what {word!r} says of the rows is not known"
-    if word := _denied_by_prefix(sheet, meaning):
-        return f"what {word!r} leaves out is not known"
     if wanted == COUNT and (key := _find_key(sheet, program)):
         return f"what is counted in one row, {key!r}, is not known"
     if wanted == COUNT and (name := _find_pieces(sheet, meaning, program)):
         return f"it may ask for {name!r}, not for a number of rows"
     if wanted == COUNT and program.order is not None and not program.step:
         return "how many rows have the largest or smallest value is not asked for"
+    return ""
+
+
+def in_conditions(sheet: Sheet, meaning: Meaning, program: Program) -> str:
+    """Says in words what the conditions of a program leave out or may not mean; "" if nothing.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+        program: one of its programs.
+    """
+    if meaning.is_denied(program):
+        return 'what "not" or "no" leaves out is not known'
+    if problem := _compared(sheet, meaning, program):
+        return problem
+    if problem := _ambiguous_amount(sheet, meaning, program):
+        return problem
+    if problem := _ambiguous_flag(sheet, meaning, program):
+        return problem
+    if word := _denied_by_prefix(sheet, meaning):
+        return f"what {word!r} leaves out is not known"
     for each in program.conditions:
         read = sheet.columns[each.column]
         if each.value and read.other_units:

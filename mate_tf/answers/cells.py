@@ -22,6 +22,9 @@ _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:[\w'’-]+ )??"
     r"(?P<word>[\w'’-]+s|people|men|women|children)\b"
 )
+_OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does) ")
+"""Asks for what somebody has or does, which need not be the rows."""
+
 _CHOSEN = re.compile(r"\bwhich (?P<word>[\w'’-]+) ")
 _TELLS = re.compile(r"(?:which|what|whose|when|where|who)\b")
 _BEFORE_NOUN = r"\b(?:the|an?|our|my|your|their|its|of|in|by|for|with|per|from|to|at|on)"
@@ -78,7 +81,7 @@ def problem(
         num_distinct_of: number of rows of which each value counts once; None: all rows count.
     """
     text = " ".join(meaning.question.lower().split())
-    if _YES_NO.match(text) and not _CHOICE.search(text):
+    if is_yes_no(text):
         is_said = operation == NONE and len(rows) == 1 and sheet.has_flags(column)
         is_said = is_said and meaning.named(column) and program.conditions
         return "" if is_said else "yes and no are not answered"
@@ -95,6 +98,11 @@ def problem(
     return f"the answer does not depend on {unused}" if unused else ""
 
 
+def is_yes_no(text: str) -> bool:
+    """Returns whether a question, in lower case, is answered by yes or no."""
+    return bool(_YES_NO.match(text)) and not _CHOICE.search(text)
+
+
 def left_over(
     sheet: Sheet,
     meaning: Meaning,
@@ -102,6 +110,8 @@ def left_over(
     rows: Collection[int],
     column: int,
     operation: str,
+    said: Collection[str] = (),
+    columns: Collection[int] = (),
 ) -> list[str]:
     """Returns the words of a question that neither rows, column nor operation of an answer explain.
 
@@ -110,16 +120,18 @@ def left_over(
 
     Args:
         sheet, meaning, program, rows, column, operation: as for `problem`.
+        said: more words that explain it.
+        columns: more columns that it is about.
     """
-    used = {column, *program.columns}
+    used = {column, *program.columns, *columns}
     names = [sheet.names[each] for each in used]
     own = {word for name in names for word in pruning.words(name)}
     keys = {n for n in range(len(sheet.names)) if sheet.is_key(n)}
-    said = {*program.said, *sheet.title_words, *_OPERATORS.get(operation, ()), *_SMALL}
+    said = {*said, *program.said, *sheet.title_words, *_OPERATORS.get(operation, ()), *_SMALL}
     said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
-    if operation == COUNT:
+    if operation == COUNT and not _OF_WHOM.search(meaning.question.lower()):
         said |= _word(_COUNTED, meaning.question)
     elif sheet.is_key(column) and sheet.has_codes(column):  # "which bill" has the number R-17
         said |= _word(_CHOSEN, meaning.question)
@@ -261,6 +273,7 @@ def _several_or_other(sheet, meaning, program, num_rows: int, column: int) -> st
     is_number = sheet.columns[column].kind is Kind.NUMBER and num_rows > 1
     text = meaning.question.lower()
     plural = {word for word in re.findall(r"[a-z]+", text) if word.endswith("s")}
+    plural -= {*re.findall(r"[a-z]+", name.lower())}  # "maths"
     is_plural = any({*pruning.words(word)} & {*pruning.words(name)} for word in plural)
     if is_number and program.order is None and not is_plural and not _SEVERAL.search(text):
         return f"which of the {num_rows} values of {name!r} is meant is not known"

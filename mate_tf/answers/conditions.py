@@ -253,7 +253,7 @@ class Conditions:
         So "how many orders were shipped?" is asked of the column "shipped".
         """
         distinct, name = self._sheet.distinct[column], self._sheet.names[column]
-        own = {*map(stem, pruning.words(name))}
+        own = {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}  # "is renewal"
         named = frozenset(word for word in self.words if stem(word) in own)
         yes = [key for key in distinct if key in YES]
         if len(yes) != 1 or len(distinct) > 2 or not own or own != {*map(stem, named)}:

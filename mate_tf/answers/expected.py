@@ -112,7 +112,7 @@ def is_asked_for(
     return bool(
         (has_keys and sheet.is_key(column) and not is_about)
         or meaning.named(column)
-        or column in _named(sheet, words - STOP_WORDS)
+        or column in named(sheet, words - STOP_WORDS)
         or any(own & pruning.synonyms().get(word, frozenset()) for word in words)
         or column_nouns.answers(sheet.names[column], words)
         or ("where" in words and _is_person(sheet, column))
@@ -153,7 +153,7 @@ def _is_length(sheet: Sheet, column: int) -> bool:
     return kind is Kind.DURATION or (is_named and kind not in (Kind.DATE, Kind.TIME))
 
 
-def _is_money(sheet: Sheet, column: int) -> bool:
+def is_money(sheet: Sheet, column: int) -> bool:
     read = sheet.columns[column]
     is_named = bool(_MONEY_NAMES & _names(sheet, column))
     return read.unit.lower() in units.CURRENCIES or (is_named and read.kind is Kind.NUMBER)
@@ -170,7 +170,7 @@ def _is_person(sheet: Sheet, column: int) -> bool:
 _KINDS: tuple[tuple[re.Pattern, Callable[[Sheet, int], bool]], ...] = (
     (re.compile(r"^when\b|^(?:on |in )?(?:what|which) (?:date|day)\b"), _is_moment),
     (re.compile(r"^how long\b"), _is_length),
-    (re.compile(rf"^how much (?:.*?){_MONEY.pattern}"), _is_money),
+    (re.compile(rf"^how much (?:.*?){_MONEY.pattern}"), is_money),
     (re.compile(r"^how (?:much|many)\b"), _is_amount),
     (re.compile(r"^who\b"), _is_person),
 )
@@ -189,7 +189,7 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
     for match in _ASKED.finditer(text):
         words = _ENDS.split(match["words"])[0]
         asked = frozenset(pruning.words(words)) - STOP_WORDS
-        if columns := _named(sheet, asked) - used:
+        if columns := named(sheet, asked) - used:
             columns = _without_ids(sheet, columns, text)
             return Expected(match.group().strip(), _names_of(sheet, columns, text))
         break
@@ -198,7 +198,7 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
     values = frozenset().union(*said.values())
     free = frozenset(pruning.words(text)) - STOP_WORDS - values
     used = {*program.columns}
-    columns = _named(sheet, free) - used
+    columns = named(sheet, free) - used
     if not program.conditions or program.order is not None or not columns:
         return None
     stems = {stem(word) for column in columns for word in _own(sheet, column)}
@@ -226,7 +226,7 @@ def _own(sheet: Sheet, column: int) -> frozenset[str]:
     return (known - _GENERAL) or known
 
 
-def _named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
+def named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
     """Returns the columns that words name: all words of the name, or one that no other column has.
 
     Of several columns those are left out whose words another one has among more: "unit price" is

@@ -163,6 +163,7 @@ class Meaning:
             for index, name in enumerate(sheet.names)
             if sheet.columns[index].kind is not Kind.TEXT
             and not (sheet.columns[index].kind is Kind.DATE and comparisons.is_only_of_values(word))
+            and not (index not in self._moments and comparisons.is_only_of_dates(word))
             and index not in left_out
             and following & {*pruning.words(name)} - STOP_WORDS
         }

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from mate_tf import tables
-from mate_tf.answers import computed, execution
+from mate_tf.answers import computed, derived, execution
 from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.serving import answer_notes
 from mate_tf.serving.prepared import PreparedTable
@@ -31,14 +31,14 @@ class Answer:
     Attributes:
         cells: the selected cells in table order.
         aggregation: operation over the cells: "NONE", "SUM", "AVERAGE" or "COUNT".
-        value: result of the operation, in the unit of the cells, durations in seconds; None for
-            "NONE" and for cells that cannot be computed.
+        value: result of the operation, in the unit of the cells, durations in seconds; a difference
+            or a percentage; else None for "NONE", and for cells that cannot be computed.
         probability: probability of the answer. For a class: its probability. For cells that share
             one distribution (`cell_cross_entropy`): the sum of the cells' probabilities. For cells
             with independent probabilities: their mean. 0 without cells. Of cells that are
             computed over a whole table: the estimated probability that they are right.
-        text: the answer as text: the value, the texts of the cells, separated by commas, or the
-            name of the class.
+        text: the answer as text: the value, the texts of the cells, separated by commas, "yes" or
+            "no", each group with its value, or the name of the class.
         cuts: descriptions of the parts of table, question and previous answer that the model did
             not read; empty if it read everything.
         confidence: estimated share of right answers among those that the model is as sure of; None
@@ -166,4 +166,36 @@ def from_class(
         probability=float(probabilities[index]),
         text=class_names[index] if index < len(class_names) else str(index),
         cuts=tuple(cuts),
+    )
+
+
+def from_derived(prepared: PreparedTable, question: str, found: derived.Derived) -> Answer:
+    """Returns what was derived from several sets of rows as an answer.
+
+    Args:
+        prepared: the table.
+        question: the question.
+        found: what was derived.
+    """
+    table = prepared.table
+    cells = (
+        AnswerCell(row, found.column, table.rows[row][found.column], 1.0) for row in found.rows
+    )
+    used = sorted({*found.program.columns, *found.columns, found.column})
+    remarks = answer_notes.describe_order(
+        question,
+        [table.columns[column] for column in used],
+        [prepared.columns[column] for column in used],
+        prepared.totals,
+    )
+    return Answer(
+        cells=tuple(cells),
+        aggregation=execution.NONE,
+        value=found.value,
+        probability=derived.CONFIDENCE,
+        text=found.text,
+        cuts=(*filter(None, [table.unread]), *prepared.unknown_words),
+        confidence=derived.CONFIDENCE,
+        notes=(f"computed over all rows: {found.note}", *remarks, *table.remarks),
+        table=table,
     )

@@ -2,19 +2,19 @@
 
 import dataclasses
 from collections.abc import Collection, Generator, Sequence, Set
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond, cells
+from mate_tf.answers import asked, beyond, cells, derived
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import answer_notes, confidence, names, whole
-from mate_tf.serving.answer import Answer, from_cells, from_class
+from mate_tf.serving import answer_notes, confidence, names, previous_answer, selections, whole
+from mate_tf.serving.answer import Answer, from_cells, from_class, from_derived
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
 from mate_tf.tables import linearize
@@ -85,7 +85,7 @@ class Asking:
         if not isinstance(previous, list | tuple) or len(previous) != number:
             raise InputError("previous: expected an answer or None for each question")
         for each in previous:
-            check_previous(each)
+            previous_answer.check(each)
 
     def _steps(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
         """Yields the parts of a table to compute; is sent their outputs, and returns the answer."""
@@ -97,7 +97,7 @@ class Asking:
         if answer is None:
             part, cuts = self.convert(prepared, question, previous)
             (outputs,) = yield [part]
-            before = _rows(previous) if self._refers(previous) else set()
+            before = previous_answer.rows_of(previous) if self._refers(previous) else set()
             outputs = part.outputs(outputs)
             answer = self._answer((prepared, question), outputs, cuts, part, before)
         lacking = previous is not None and not self._refers(previous)
@@ -120,12 +120,12 @@ class Asking:
         self, prepared: PreparedTable, question: str, previous: Answer | None
     ) -> tuple[ReadPart, list[str]]:
         """Returns what is read of a table for a question, and descriptions of what is not."""
-        check_previous(previous)
+        previous_answer.check(previous)
         conversion = self._converted(prepared, question, previous)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
         if self._refers(previous):
-            cuts += _refer_to(previous, part, self._marks_previous)
+            cuts += previous_answer.mark(previous, part, self._marks_previous)
         return part, cuts
 
     def _converted(self, prepared: PreparedTable, question: str, previous: Answer | None):
@@ -138,7 +138,11 @@ class Asking:
         if previous is not None and self._marks_previous:
             windows = converter.windows(interaction, 0)
             if len(windows.rows) > 1:
-                before = [row for row in _rows(previous) if row < prepared.table.num_rows]
+                before = [
+                    row
+                    for row in previous_answer.rows_of(previous)
+                    if row < prepared.table.num_rows
+                ]
                 order = dict.fromkeys([*sorted(before), *windows.ranking.rows.tolist()])
                 conversion = windows.convert(np.sort(windows.divide(np.array([*order]))[0]))
                 shape = prepared.table.num_rows, prepared.table.num_columns
@@ -174,9 +178,13 @@ class Asking:
         computes = self._calibration is not None and self._calibration.computes
         if len(windows.rows) < (1 if computes else 2):
             return None
+        found = derived.find(sheet, meaning) if computes and not self._refers(previous) else None
+        if found is not None:
+            yield []
+            return from_derived(prepared, question, found)
         shape = table.num_rows, table.num_columns
         before = [row for row, _ in previous.coordinates] if self._refers(previous) else []
-        order = whole.order_of_windows(
+        order = selections.order_of_windows(
             windows.rows, self._model.converter.max_seq_length, windows.ranking, before
         )
         conversions = [windows.convert(windows.rows[each]) for each in order]
@@ -186,7 +194,7 @@ class Asking:
         parts = [ReadPart(each, shape) for each in conversions]
         if self._refers(previous):
             for part in parts:
-                _refer_to(previous, part, self._marks_previous)
+                previous_answer.mark(previous, part, self._marks_previous)
         outputs = yield parts
         direct = self._direct(prepared, question, meaning, parts[-1], outputs[-1])
         judged = [
@@ -194,7 +202,7 @@ class Asking:
             for part, output in zip(parts, outputs, strict=True)
         ]
         number = len(conversions) - (len(windows.rows) > 1)
-        read = whole.read(conversions[:number], judged[:number], shape)
+        read = selections.join(conversions[:number], judged[:number], shape)
         joined, *_ = whole.Joining(sheet, meaning, read, direct).answers()
         cuts = [*filter(None, [table.unread]), *prepared.unknown_words]
         if len(windows.columns) < table.num_columns:
@@ -371,29 +379,3 @@ def _dropped(conversion, shape: tuple[int, int]) -> list[linearize.Cut]:
         linearize.COLUMNS: shape[1] - len(conversion.columns),
     }
     return [linearize.Cut(kind, count) for kind, count in lacking.items() if count]
-
-
-def _rows(answer: Answer) -> set[int]:
-    """Returns the rows of an answer's cells."""
-    return {row for row, _ in answer.coordinates}
-
-
-def check_previous(previous: Any) -> None:
-    """Raises InputError for what is not the answer to a question before, or None."""
-    if previous is not None and not isinstance(previous, Answer):
-        raise InputError(f"previous: expected an Answer or None, not {type(previous).__name__}")
-
-
-def _refer_to(previous: Answer, part: ReadPart, marked: bool) -> list[str]:
-    """Marks the tokens of the previous answer; describes cells of it that are not read.
-
-    `marked` is `mark_previous` of the ConversionConfig: shared words keep their marks.
-    """
-    rows, columns = part.cells(part.values["row_ids"], part.values["column_ids"])
-    tokens = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    before = set(previous.coordinates)
-    selected = np.array([cell in before for cell in tokens], np.int32)
-    marks = part.values["prev_label_ids"] + 2 * selected if marked else selected
-    part.values["prev_label_ids"] = marks
-    forgotten = len(before - set(tokens))
-    return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,22 +22,14 @@ from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Explanation, Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.evaluation import calibration
-from mate_tf.tables import column_nouns, linearize, pruning
+from mate_tf.serving.selections import WindowSelections
+from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
-
-MOST_TOKENS = 48 * 256
-"""Tokens of the windows that are read, by which the time of an answer is bounded. What the windows
-agree on is computed over the rows of the others too."""
-
-_NEAR = 0.5
-"""Share of the windows that are read for those with words of the question; others are drawn."""
 
 _MOST_COMPUTED, _COLUMNS = 20, 2
 """Programs whose answers are compared, and columns of the answer of each."""
 
-_CELLS = linearize.CELLS
-_OF_WINDOW = (linearize.ROWS, linearize.COLUMNS, _CELLS)
 _WHAT = re.compile(r"\b(?:which|what|whose|how many|how much|name the|list the)((?: [\w'-]+){1,3})")
 
 
@@ -45,26 +37,6 @@ _WHAT = re.compile(r"\b(?:which|what|whose|how many|how much|name the|list the)(
 def _fitted() -> dict:
     """Reads the weights that benchmarks/programs.py has fitted."""
     return json.loads((resources.files("mate_tf.serving") / "programs.json").read_text("utf-8"))
-
-
-class WindowSelections(NamedTuple):
-    """Selections of a model in some windows of a table.
-
-    Attributes:
-        windows: <int64>[rows], number of the window of each row; -1: the row was not read.
-        selected: <bool>[rows], rows with a selected cell.
-        cells: <float>[columns], share of the selected cells of each column.
-        operations: <float>[operations], their mean probabilities; None: the model has none.
-        certain: <float>[windows], probability that each window has a part of the answer.
-        cuts: the parts of question and cells that were not read.
-    """
-
-    windows: np.ndarray
-    selected: np.ndarray
-    cells: np.ndarray
-    operations: np.ndarray | None
-    certain: np.ndarray
-    cuts: tuple[linearize.Cut, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,64 +106,6 @@ class WholeAnswer:
         }
 
 
-def order_of_windows(
-    rows: Sequence[np.ndarray],
-    length: int,
-    ranking: pruning.Ranking,
-    before: Sequence[int] = (),
-) -> np.ndarray:
-    """Returns the windows that are read, in order: first some with words of the question.
-
-    Args:
-        rows: data rows of each window, in order.
-        length: tokens of a window.
-        ranking: order of the rows by their words.
-        before: rows of the previous answer, if the question refers to it; they come first.
-
-    Returns:
-        <int64>[windows], at most `MOST_TOKENS`. Those without such words come in an order that is
-        random and always the same.
-    """
-    most = max(MOST_TOKENS // length, 2)
-    begins = np.array([each[0] for each in rows])
-    wanted = np.append(np.array(before, int), ranking.matching_rows)
-    with_words = np.searchsorted(begins, wanted, side="right") - 1
-    first = list(dict.fromkeys(with_words.tolist()))[: int(_NEAR * most)]
-    drawn = np.random.default_rng(0).permutation(len(rows))
-    return np.array([*first, *drawn[~np.isin(drawn, first)]], int)[:most]
-
-
-def read(
-    conversions: Sequence,
-    asked: Sequence[tuple[dict[str, np.ndarray], float]],
-    shape: tuple[int, int],
-) -> WindowSelections:
-    """Joins what a model selected in windows of a table.
-
-    Args:
-        conversions: the windows, see `data.converters.table_windows.Windows`.
-        asked: for each of them the outputs, see `ServingModule.serving_examples`, among them
-            selected <int32>[rows, columns], and the probability that it has a part of the answer.
-        shape: rows and columns of the table.
-    """
-    numbers, selected = np.full(shape[0], -1), np.zeros(shape[0], bool)
-    cells, operations, certain = np.zeros(shape[1]), 0.0, []
-    pairs = zip(conversions, asked, strict=True)
-    for number, (conversion, (outputs, sure)) in enumerate(pairs):
-        rows, columns = list(conversion.rows), list(conversion.columns)
-        is_selected = outputs["selected"][: len(rows), : len(columns)] > 0
-        numbers[rows], selected[rows] = number, is_selected.any(axis=1)
-        cells[columns] += sure * is_selected.sum(axis=0) / max(is_selected.sum(), 1)
-        operations = operations + sure * outputs.get("aggregation_probabilities", 0.0)
-        certain.append(sure)
-    total = max(sum(certain), 1e-9)
-    mean = operations / total if isinstance(operations, np.ndarray) else None
-    cuts = [cut for cut in conversions[0].cuts if cut.kind not in _OF_WINDOW]
-    shortened = [cut.count for each in conversions for cut in each.cuts if cut.kind == _CELLS]
-    cuts += [linearize.Cut(_CELLS, sum(shortened))] * bool(shortened)
-    return WindowSelections(numbers, selected, cells / total, mean, np.array(certain), tuple(cuts))
-
-
 def note(answer: WholeAnswer, direct: Direct | None, sheet: Sheet) -> str:
     """Says in words from which rows an answer was computed."""
     if answer.explanation is None:
@@ -235,9 +149,10 @@ class Joining:
         self._is_number = np.array(
             [each.kind in (Kind.NUMBER, Kind.DURATION) for each in sheet.columns], bool
         )
-        self._named = np.array(
-            [bool(meaning.named(index)) for index in range(len(sheet.names))], bool
-        )
+        named = [meaning.named(index) for index in range(len(sheet.names))]
+        self._named = np.array([bool(words) for words in named], bool)
+        own = [words & {*pruning.words(n)} for words, n in zip(named, sheet.names, strict=True)]
+        self._in_full = np.array([bool(words) for words in own], bool)  # not "claim" of "claimed"
 
     def answers(self) -> list[WholeAnswer]:
         """Returns the answers of the likely programs, the most probable one first."""
@@ -268,7 +183,8 @@ class Joining:
         numbers[used] = False
         wanted = self._wanted
         counts = bool(asked.counted(self._meaning.question, self._sheet.names))
-        if wanted == COUNT and len(rows) == 1 and numbers.any() and not counts:
+        is_amount = len(rows) == 1 and (numbers & self._in_full).any() and not counts
+        if wanted == COUNT and is_amount:
             wanted = asked.AMOUNT  # "how many lamps are in stock"
         elif wanted == asked.AMOUNT and not numbers.any() and "how much" not in self._text:
             wanted = COUNT  # "how many second places"

@@ -6,7 +6,7 @@ import pytest
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.errors import InputError
-from mate_tf.serving import whole
+from mate_tf.serving import selections, whole
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables import columns, pruning
 from mate_tf.tables.table import Table
@@ -88,15 +88,15 @@ def test_windows_with_the_words_of_the_question_are_read_first():
     texts = NAMES + [text for row in ROWS for text in row]
     ranking = pruning.Ranking(pruning.TableWords(texts, 5), "the price of A-250")
     rows = np.array_split(np.arange(300), 100)
-    order = whole.order_of_windows(rows, 64, ranking)
+    order = selections.order_of_windows(rows, 64, ranking)
     assert 150 in rows[order[0]]
     assert sorted(order.tolist()) == list(range(100))
-    assert order.tolist() == whole.order_of_windows(rows, 64, ranking).tolist()
+    assert order.tolist() == selections.order_of_windows(rows, 64, ranking).tolist()
     # Of long windows fewer are read, in the same order.
-    assert whole.order_of_windows(rows, 1024, ranking)[:1].tolist() == order[:1].tolist()
-    assert len(set(whole.order_of_windows(rows, 1024, ranking).tolist())) == 12
+    assert selections.order_of_windows(rows, 1024, ranking)[:1].tolist() == order[:1].tolist()
+    assert len(set(selections.order_of_windows(rows, 1024, ranking).tolist())) == 12
     # Before them come those with the answer that the question refers to.
-    assert whole.order_of_windows(rows, 64, ranking, [299])[:2].tolist() == [99, order[0]]
+    assert selections.order_of_windows(rows, 64, ranking, [299])[:2].tolist() == [99, order[0]]
 
 
 def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0), direct=None):
@@ -107,7 +107,7 @@ def joined(question, selected, operations=(1, 0, 0, 0), cells=(1, 0, 0, 0, 0), d
     texts = list(zip(*ROWS, strict=True))
     sheet = Sheet(NAMES, texts, columns.read(NAMES, texts))
     windows = np.arange(300) // 10
-    read = whole.WindowSelections(
+    read = selections.WindowSelections(
         windows, selected, np.array(cells, float), np.array(operations, float), np.ones(30)
     )
     return whole.Joining(sheet, Meaning(sheet, question), read, direct).answers()[0]

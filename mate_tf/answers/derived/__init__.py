@@ -1,0 +1,9 @@
+"""Answers that compare several sets of rows: groups, differences, shares, places, yes and no.
+
+Each of them is found by its words alone, and only if every word of the question has a part in it.
+Does not import TensorFlow.
+"""
+
+from mate_tf.answers.derived.derived import CONFIDENCE, Derived, find
+
+__all__ = ["CONFIDENCE", "Derived", "find"]

@@ -1,0 +1,32 @@
+"""Finds what a question derives from several sets of rows, if it is of one of the known kinds."""
+
+from mate_tf.answers import beyond
+from mate_tf.answers.derived import differences, existence, groups, places, shares
+from mate_tf.answers.derived.reading import Derived, Reading
+from mate_tf.answers.meaning import Meaning
+from mate_tf.answers.sheet import Sheet
+
+_KINDS = (shares.find, differences.find, places.find, groups.find, existence.find)
+"""The first one that a question is of is taken."""
+
+CONFIDENCE = 0.9
+"""Share of right answers among those shown."""
+
+
+def find(sheet: Sheet, meaning: Meaning) -> Derived | None:
+    """Returns the answer of the kind that a question asks for; None if it asks for no such kind.
+
+    None too if a word of the question has no part in it, since it may change what is asked for.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+    """
+    reading = Reading(sheet, meaning)
+    if beyond.unknowable(reading.text):
+        return None
+    for kind in _KINDS:
+        found = kind(reading)
+        if found is not None:
+            return None if reading.left_over(found) else found
+    return None

@@ -1,0 +1,188 @@
+"""A question and a table as the kinds of derived answers read them."""
+
+import dataclasses
+import functools
+import re
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from mate_tf.answers import asked, beyond, cells, computed, expected
+from mate_tf.answers.conditions import ALIKE, is_id, stem
+from mate_tf.answers.execution import AVERAGE, COUNT, SUM
+from mate_tf.answers.meaning import Meaning
+from mate_tf.answers.programs import Condition, Program
+from mate_tf.answers.sheet import Sheet
+from mate_tf.tables import column_nouns, pruning
+from mate_tf.tables.columns import Kind
+from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import WORD
+
+_AMOUNTS = (Kind.NUMBER, Kind.DURATION)
+OF_SUMS = re.compile(
+    r"\b(?:overall|altogether|all together|combined|in total|in all|totals?|sum(?:med)?)\b"
+)
+OF_AVERAGES = re.compile(r"\b(?:on )?(?:average|avg|mean)\b")
+_MONEY = re.compile(
+    r"\b(?:money|spen[dt]|spending|revenue|income|paid|pay|pays|earn(?:s|ed)?|raised?)\b"
+)
+_NOT_ADDED = frozenset(
+    pruning.words(
+        "unit rate percent percentage ratio average avg mean median score rating age rank position "
+        "pos year per temp temperature"
+    )
+)
+"""Words of the names of columns whose sums say nothing."""
+
+OPERATIONS = {COUNT: "number of rows", SUM: "sum of", AVERAGE: "average of"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Derived:
+    """An answer that is derived from several sets of rows.
+
+    Attributes:
+        kind: "group", "difference", "share", "place" or "yes or no".
+        text: the answer.
+        value: it as a number, or None.
+        rows, column: its cells, or those that it is computed of.
+        note: how it is computed, in words.
+        program: the conditions that all of its rows meet.
+        columns: other columns that it is about.
+        said: words of the question that are a part of it, besides those of program and columns.
+    """
+
+    kind: str
+    text: str
+    value: float | None
+    rows: tuple[int, ...]
+    column: int
+    note: str
+    program: Program
+    columns: frozenset[int] = frozenset()
+    said: frozenset[str] = frozenset()
+
+
+class Reading:
+    """What the kinds of derived answers need of a question and a table.
+
+    Args:
+        sheet: the table.
+        meaning: what the question may mean.
+
+    Attributes:
+        text: the question in lower case.
+    """
+
+    def __init__(self, sheet: Sheet, meaning: Meaning):
+        self.sheet, self.meaning = sheet, meaning
+        self.text = " ".join(meaning.question.lower().split())
+
+    def left_over(self, found: Derived) -> list[str]:
+        """Returns the words of the question that have no part in an answer."""
+        return cells.left_over(
+            *(self.sheet, self.meaning, found.program, found.rows, found.column, SUM),
+            said=found.said,
+            columns=found.columns,
+        )
+
+    @functools.cached_property
+    def program(self) -> Program | None:
+        """The conditions on rows that the question says; None if they are not certain."""
+        plain = [p for p in self.meaning.programs if p.order is None and not p.step]
+        return self.only(plain)
+
+    def only(self, programs: Iterable[Program]) -> Program | None:
+        """Returns the program that uses most words; None if others use as many, and differ."""
+        best = sorted(programs, key=lambda p: (-len(p.said), len(p.conditions)))
+        if not best or self.meaning.is_denied(best[0]):
+            return None
+        rows = best[0].rows(self.sheet.rows)
+        rivals = (p for p in best[1:] if len(p.said) == len(best[0].said))
+        if any((p.rows(self.sheet.rows) != rows).any() for p in rivals):
+            return None
+        return None if beyond.in_conditions(self.sheet, self.meaning, best[0]) else best[0]
+
+    def named(self, words: Collection[str]) -> list[int]:
+        """Returns the columns that words name: by their names, or by words that mean the same."""
+        words = frozenset(words) - STOP_WORDS
+        named = expected.named(self.sheet, words)
+        if named:
+            return sorted(named)
+        alike = (
+            column
+            for column, name in enumerate(self.sheet.names)
+            if any(
+                {*pruning.words(name)} & pruning.synonyms().get(word, frozenset()) for word in words
+            )
+            or column_nouns.answers(name, words)
+        )
+        return list(alike)
+
+    def amounts(self) -> list[int]:
+        """Returns the columns of numbers and durations that are not ids."""
+        return [
+            column
+            for column, read in enumerate(self.sheet.columns)
+            if read.kind in _AMOUNTS and not is_id(self.sheet.names[column])
+        ]
+
+    def amount(self, phrase: str, used: Collection[int] = ()) -> int | None:
+        """Returns the one column of numbers that a phrase names, or None."""
+        known = [column for column in self.amounts() if column not in used]
+        named = [column for column in self.named(pruning.words(phrase)) if column in known]
+        if not named and self.is_about_money(phrase):
+            named = [column for column in known if expected.is_money(self.sheet, column)]
+        return named[0] if len(named) == 1 else None
+
+    def is_about_money(self, phrase: str) -> bool:
+        """Returns whether a phrase says money in other words than those of a column."""
+        return bool(_MONEY.search(phrase))
+
+    def compute(self, operation: str, rows: np.ndarray, column: int) -> float | None:
+        """Returns an operation over the cells of rows <bool>[rows]; None if it has no result."""
+        if operation == COUNT:
+            return float(rows.sum())
+        texts = self.sheet.texts[column]
+        if operation == SUM and rows.sum() > 1 and not self.can_be_added(column):
+            return None
+        taken = [(int(row), column, texts[int(row)]) for row in np.flatnonzero(rows)]
+        read, names = self.sheet.columns, self.sheet.names
+        return computed.compute(operation, taken, read, names).value if taken else None
+
+    def can_be_added(self, column: int) -> bool:
+        """Returns whether the sum of a column says something; that of unit prices does not."""
+        name = self.sheet.names[column]
+        return "%" not in name and not _NOT_ADDED & {*pruning.words(name)}
+
+    def begin(self, condition: Condition) -> int:
+        """Returns the place in the text of the first word that only this condition says."""
+        own = condition.said - self.meaning.named(condition.column) or condition.said
+        places = (m.start() for m in WORD.finditer(self.text) if {*pruning.words(m.group())} & own)
+        return next(places, len(self.text))
+
+    def counts_rows(self, noun: str) -> bool:
+        """Returns whether a noun is what the rows are and no column of numbers, as "tickets" is if
+        there is a "Ticket no" and no "Tickets sold"."""
+        words, own = {*noun.split()}, (self.sheet.names[column] for column in self.amounts())
+        if any(words & {*name.lower().replace("_", " ").split()} for name in own):
+            return False
+        said = frozenset() if self.program is None else self.program.said
+        words = {*pruning.words(noun)} - STOP_WORDS - said
+        return bool(words) and self.is_of_rows(words)
+
+    def is_of_rows(self, words: Collection[str]) -> bool:
+        """Returns whether words say what the rows are: they name ids, or are in the title."""
+        ids = {
+            stem(word)[:ALIKE]
+            for column, name in enumerate(self.sheet.names)
+            if self.sheet.is_key(column) or is_id(name)
+            for word in pruning.words(name)
+        }
+        known = self.sheet.title_words | asked.OF_ROWS
+        return all(word in known or stem(word)[:ALIKE] in ids for word in words)
+
+
+def shown(value: float) -> str:
+    """Returns a number with at most four decimals."""
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
