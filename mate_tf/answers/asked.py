@@ -103,7 +103,7 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     named = []
     for asked in operations(question):
         words = set(pruning.words(asked.words))
-        if asked.operation == COUNT and words & numbers:
+        if asked.operation == COUNT and words & numbers and not DISTINCT.search(question.lower()):
             named.append(AMOUNT)
         elif asked.operation not in (SUM, AVERAGE) or not words & in_names:
             named.append(asked.operation)

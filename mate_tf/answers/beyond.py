@@ -5,11 +5,11 @@ import itertools
 import re
 from collections.abc import Collection
 
-from mate_tf.answers import asked, comparisons
+from mate_tf.answers import asked, comparisons, expected
 from mate_tf.answers.conditions import is_id, stem
 from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
-from mate_tf.answers.programs import Program
+from mate_tf.answers.programs import Order, Program
 from mate_tf.answers.sheet import NO, YES, Sheet
 from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind
@@ -43,6 +43,7 @@ _RELATIVE = re.compile(
     r"autumn|winter)\b|"
     r"\b(?:yesterday|today|tomorrow|ago)\b"
 )
+_KEY = r"(?:no\.? |nr\.? |number |id |# ?)?(?P<key>(?=[a-z-]*\d)[\w-]+)\b(?!%)"
 _WHY = re.compile(r"(?:and )?why\b")
 _WILL = re.compile(
     r"\bwill (?:[\w'’-]+ ){0,3}(?:be|have|take|cost|win|reach|need|get|last|earn|sell)\b|"
@@ -52,6 +53,9 @@ _THAT = re.compile(r"\b(?:that|this) (?:other )?one\b")
 _PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
 _FLAGS = frozenset(word for key in YES | NO for word in key)
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
+_LARGEST_WHAT = re.compile(
+    r"\b(?:highest|largest|biggest|greatest|lowest|smallest|maximum|minimum) ([a-z]+)"
+)
 _OF_ALL = frozenset(
     pruning.words(
         "highest lowest most least largest smallest biggest greatest fewest maximum max minimum "
@@ -81,12 +85,30 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return "of an order only the first or last value is found"
     if problem := unknowable(text):
         return problem
+    if problem := _no_such_key(sheet, text):
+        return problem
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
     patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER, _MOST_COME)
     is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
+    return ""
+
+
+def _no_such_key(sheet: Sheet, text: str) -> str:
+    """Says that a column of ids lacks the one of "lot 431"; "" if it does not."""
+    for column, name in enumerate(sheet.names):
+        nouns = [word for word in pruning.words(name) if not is_id(word)]
+        is_key = len(sheet.distinct[column]) == sheet.num_rows or is_id(name)
+        if not nouns or not is_key or sheet.columns[column].kind is Kind.DATE:
+            continue
+        match = re.search(rf"\b{re.escape(nouns[0])} {_KEY}", text)
+        if match is None:
+            continue
+        said = {*pruning.words(match["key"])}
+        if not any(said & {*key} for key in sheet.distinct[column]):
+            return f"{name!r} has no {match['key']!r}"
     return ""
 
 
@@ -114,10 +136,12 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         use = "highest" if order.is_largest else "lowest"
         is_known = word in column_nouns.words(name, use) or meaning.named(order.column)
         is_known = is_known or bool(_PLACES & {*pruning.words(name)})
+        if not comparisons.is_usual(word) and word not in column_nouns.words(name, use):
+            return f"what {word!r} orders by is not known"
         if not is_known and sheet.columns[order.column].kind is Kind.NUMBER:
             return f"what {word!r} orders by is not known"
     if match is None:
-        return ""
+        return _measured(sheet, meaning, order)
     (word,) = pruning.words(match[1])
     if word in STOP_WORDS | _NOTHING or meaning.named(order.column) & {word}:
         return ""
@@ -125,6 +149,19 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     if named & {*pruning.words(order.text)}:
         return ""
     return f"what {match.group()!r} orders by is not known"
+
+
+def _measured(sheet: Sheet, meaning: Meaning, order: Order) -> str:
+    """Says that "the highest price" is not what a program orders by; "" if it may be."""
+    match = _LARGEST_WHAT.search(meaning.question.lower())
+    (word, *_) = pruning.words(match[1]) if match else ("",)
+    name = sheet.names[order.column]
+    if word not in expected.MEASURES or word in {*pruning.words(name)}:
+        return ""
+    is_alike = pruning.synonyms().get(word, frozenset()) & {*pruning.words(name)}
+    is_alike = is_alike or word in column_nouns.words(name)
+    is_alike = is_alike or (word in expected.MONEY_NAMES and expected.is_money(sheet, order.column))
+    return "" if is_alike else f"what {match.group()!r} orders by is not known"
 
 
 def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:

@@ -19,16 +19,17 @@ _ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", 
 _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _COUNTED = re.compile(
-    r"\b(?:how many|number of|count of) (?:[\w'’-]+ )??"
+    r"\b(?:how many|number of|count of) (?:of (?:the|our|these|those) )?(?:[\w'’-]+ )??"
     r"(?P<word>[\w'’-]+s|people|men|women|children)\b"
 )
-_OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does) ")
+_OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does|do) ")
 """Asks for what somebody has or does, which need not be the rows."""
 
 _CHOSEN = re.compile(r"\bwhich (?P<word>[\w'’-]+) ")
 _TELLS = re.compile(r"(?:which|what|whose|when|where|who)\b")
 _BEFORE_NOUN = r"\b(?:the|an?|our|my|your|their|its|of|in|by|for|with|per|from|to|at|on)"
 _WHO = re.compile(r"^who (?P<word>[a-z]+)")
+_NAME = re.compile(r"\bnames?\b")
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
@@ -55,7 +56,7 @@ _SMALL = frozenset(
         "where why because since if then but or and about across along per via within between "
         "among during until till out up down in into over under off away together all alltogether "
         "single overall whole entire exactly inclusive respectively called named known given "
-        "recorded listed noted file data sheet table id ids"
+        "recorded listed noted file data sheet table id ids included including everybody told us"
     )
 )
 """Words that say nothing about a table, besides `STOP_WORDS` and `usual_words`."""
@@ -127,13 +128,14 @@ def left_over(
     names = [sheet.names[each] for each in used]
     own = {word for name in names for word in pruning.words(name)}
     keys = {n for n in range(len(sheet.names)) if sheet.is_key(n)}
-    said = {*said, *program.said, *sheet.title_words, *_OPERATORS.get(operation, ()), *_SMALL}
+    said = {*said, *program.said, *sheet.title_words, *_OPERATORS.get(operation, ())}
     said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
-    if operation == COUNT and not _OF_WHOM.search(meaning.question.lower()):
-        said |= _word(_COUNTED, meaning.question)
-    elif sheet.is_key(column) and sheet.has_codes(column):  # "which bill" has the number R-17
+    said |= unimportant(meaning.question, operation)
+    if (
+        operation != COUNT and sheet.is_key(column) and sheet.has_codes(column)
+    ):  # "which bill" has the number R-17
         said |= _word(_CHOSEN, meaning.question)
     begins = {stem(word)[:ALIKE] for word in own}
     short = tuple(word for word in own if len(word) > SHORT)  # "dept"
@@ -174,6 +176,12 @@ def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word
     is_ordered = program.order is not None and not meaning.orders_dates
     is_noun = re.search(rf"{_BEFORE_NOUN} {re.escape(word)}", meaning.question.lower())
     return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
+
+
+def unimportant(question: str, operation: str) -> frozenset[str]:
+    """Returns words of a question that a table need not have: small ones, and what is counted."""
+    is_count = operation == COUNT and not _OF_WHOM.search(question.lower())
+    return _SMALL.union(_word(_COUNTED, question) if is_count else ())
 
 
 def _word(pattern: re.Pattern, question: str) -> set[str]:
@@ -241,6 +249,10 @@ def elsewhere(
         other := expected.find_same_name(sheet, found, column, meaning.question)
     ):
         return f"{sheet.names[column]!r} or {other!r} may be meant"
+    if _NAME.search(meaning.question.lower()) and sheet.has_codes(column):
+        own = {*pruning.words(sheet.names[column])}
+        if "name" not in own and not {*pruning.words(meaning.question)} & own - {"name"}:
+            return f"{sheet.names[column]!r} has codes, not names"
     if problem := _several_or_other(sheet, meaning, program, len(rows), column):
         return problem
     won = _WON.match(meaning.question.lower())
@@ -254,6 +266,9 @@ def elsewhere(
     said = meaning.said_in(column)
     texts = {tuple(pruning.words(sheet.texts[column][row])) for row in rows}
     is_choice = _CHOICE_OF.search(meaning.question.lower())
+    values = {each.column for each in program.conditions if each.value and " is " in each.text}
+    if column in values and len(rows) == 1 and not is_choice:
+        return "the question says the cells that were found itself"
     if said and not is_choice and all(text and {*text} <= said for text in texts):
         return "the question says the cells that were found itself"
     return ""

@@ -132,6 +132,11 @@ def is_only_of_values(word: str) -> bool:
     return word in _ONLY_OF_VALUES
 
 
+def is_usual(word: str) -> bool:
+    """Returns whether a superlative is known, so that it tells which end of an order is meant."""
+    return word in (*_HIGH, *_LOW, *_BOTH)
+
+
 def is_only_of_dates(word: str) -> bool:
     """Returns whether a superlative is said of dates and times only, as "latest" is."""
     return word in _ONLY_OF_DATES

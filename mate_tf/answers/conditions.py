@@ -185,7 +185,9 @@ class Conditions:
             yield functools.reduce(Condition.__or__, conditions)
         rest = {word for word in words if word not in STOP_WORDS and word not in usual_words()}
         rest -= {word for key in whole for word in key} | lacking | {"s", "t"}  # of "what's"
-        rest -= {*pruning.words(name)}  # "which stall" does not say the cell "Cake stall"
+        # "Which stall" does not say the cell "Cake stall", and plots are not a note with "plot".
+        named = (n for k, n in enumerate(sheet.names) if k == column or sheet.is_key(k))
+        rest = rest.difference(*map(pruning.words, named))
         having = defaultdict(list)
         for key in distinct:
             if shared := rest.intersection(key):

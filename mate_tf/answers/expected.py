@@ -50,7 +50,7 @@ _ENDS = re.compile(
 """Ends the noun behind "which"."""
 
 _MONEY = re.compile(r"\b(?:costs?|pay|paid|price[ds]?|money|spen[dt]|charged?|earns?|earned)\b")
-_MONEY_NAMES = frozenset(
+MONEY_NAMES = frozenset(
     pruning.words(
         "price cost fee pay paid amount total spent charge rent fare salary wage budget revenue "
         "income earnings payment expense sales value worth usd eur gbp chf dollars euros"
@@ -69,6 +69,11 @@ _LONG_NAMES = frozenset(
         "years km miles m cm mm meters metres feet ft long span term period age tenure"
     )
 )
+
+MEASURES = (
+    MONEY_NAMES | _LONG_NAMES | frozenset(pruning.words("temperature age weight height score"))
+)
+"""Words that say what is measured."""
 
 
 class Expected(NamedTuple):
@@ -155,7 +160,7 @@ def _is_length(sheet: Sheet, column: int) -> bool:
 
 def is_money(sheet: Sheet, column: int) -> bool:
     read = sheet.columns[column]
-    is_named = bool(_MONEY_NAMES & _names(sheet, column))
+    is_named = bool(MONEY_NAMES & _names(sheet, column))
     return read.unit.lower() in units.CURRENCIES or (is_named and read.kind is Kind.NUMBER)
 
 
@@ -168,7 +173,7 @@ def _is_person(sheet: Sheet, column: int) -> bool:
 
 
 _KINDS: tuple[tuple[re.Pattern, Callable[[Sheet, int], bool]], ...] = (
-    (re.compile(r"^when\b|^(?:on |in )?(?:what|which) (?:date|day)\b"), _is_moment),
+    (re.compile(r"^when\b|^(?:(?:on |in )?(?:what|which) |the )?(?:date|day)\b"), _is_moment),
     (re.compile(r"^how long\b"), _is_length),
     (re.compile(rf"^how much (?:.*?){_MONEY.pattern}"), is_money),
     (re.compile(r"^how (?:much|many)\b"), _is_amount),
@@ -210,7 +215,7 @@ def _is_lacking(sheet: Sheet, noun: str) -> bool:
     """Returns whether neither a column nor a cell has a noun, nor a word that means the same."""
     (word, *_) = pruning.words(noun)
     alike = {word, stem(word), *pruning.synonyms().get(word, ())}
-    if word in _GENERAL | _TIME_NAMES | _MONEY_NAMES | _LONG_NAMES | STOP_WORDS | _OF_VALUES:
+    if word in _GENERAL | _TIME_NAMES | MONEY_NAMES | _LONG_NAMES | STOP_WORDS | _OF_VALUES:
         return False
     for column, name in enumerate(sheet.names):
         own = {*pruning.words(name), *column_nouns.words(name)}

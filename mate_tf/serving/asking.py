@@ -217,6 +217,7 @@ class Asking:
             *(sheet, meaning, program, joined.rows, joined.column),
             *(joined.operation, joined.num_distinct_of),
         )
+        operation = joined.operation
         return self._judged(
             prepared,
             question,
@@ -227,7 +228,7 @@ class Asking:
             ),
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
-            explained=program.said | sheet.title_words,
+            explained=program.said | sheet.title_words | cells.unimportant(question, operation),
             says_cells=bool(meaning.texts_of(program)),
             is_ordered=meaning.names_order(program),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,
@@ -321,7 +322,8 @@ class Asking:
         keys = [column for column in columns if prepared.sheet.is_key(column)]
         has_codes = not is_ordered and all(map(prepared.sheet.has_codes, keys))
         with_asked &= says_cells or not keys or has_codes
-        unknown = names.unknown(question, prepared.words, known, with_asked)
+        known_words = prepared.words | (explained or frozenset())
+        unknown = names.unknown(question, known_words, known, with_asked)
         unknown = [] if classes is not None else unknown
         if classes is None and (computed_of is not None or answer.aggregation == NONE):
             used = range(table.num_columns) if computed_of is None else computed_of
@@ -336,9 +338,9 @@ class Asking:
         is_statement = classes is None or not remarks
         sure, answerable = None, answer.answerable and bool(answer.text) and is_statement
         if calibration is not None:
-            words, ignored = prepared.words, asked.OF_ROWS if is_computed else frozenset()
+            ignored = asked.OF_ROWS if is_computed else frozenset()
             shared = associations.share_of_words(
-                question, words | (explained or set()), calibration.associations, ignored
+                question, known_words, calibration.associations, ignored
             )
             lacking = min(len(unknown), names.MOST)
             if is_computed:

@@ -133,14 +133,15 @@ class Joining:
     ):
         self._sheet, self._meaning, self._read, self._direct = sheet, meaning, read, direct
         self._wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+        self._text = " ".join(meaning.question.lower().split())
+        is_distinct = bool(asked.DISTINCT.search(self._text))
         self._repeated = [
             each
             for each in asked.counted(meaning.question, sheet.names)
-            if sheet.columns[each].kind is Kind.TEXT
+            if (sheet.columns[each].kind is Kind.TEXT or is_distinct)
             and len(sheet.distinct[each]) < sheet.num_rows
             and each not in meaning.flags
         ]
-        self._text = " ".join(meaning.question.lower().split())
         self._asked_words = {
             word for match in _WHAT.finditer(self._text) for word in pruning.words(match[1])
         }

@@ -12,10 +12,10 @@ from mate_tf.answers.programs import Condition, Program
 from mate_tf.tables import column_nouns, pruning
 
 _DIFFERENCE = re.compile(
-    r"\bdifference\b|\bdiffer\b|\bminus\b|\bby how (?:much|many)\b|"
+    r"\bdifference\b|\bgap\b|\bdiffer\b|\bminus\b|\bby how (?:much|many)\b|"
     r"\bhow (?:much|many) (?:\w+ )?(?:more|fewer|less|[a-z]{2,}er)\b"
 )
-_WITHOUT_SIGN = re.compile(r"\bdiffer(?:ence)?\b")
+_WITHOUT_SIGN = re.compile(r"\b(?:differ|difference|gap)\b")
 _LESS = re.compile(
     r"\b(?:fewer|less|lower|smaller|shorter|younger|cheaper|lighter|earlier|colder)\b"
 )
@@ -28,7 +28,7 @@ _TWO = re.compile(r"\bbetween (?P<first>.+?) and (?P<second>.+)")
 _THAN = re.compile(r"\bthan\b")
 _SAID = frozenset(
     pruning.words(
-        "difference differ between minus by how many much more fewer less than exceed exceeds "
+        "difference differ gap between minus by how many much more fewer less than exceed exceeds "
         "above below over under the that one in of does do did is are was were total average mean "
         "altogether together all overall combined in highest lowest largest smallest maximum "
         "minimum max min get got bring brought take took sell sold year years euro euros dollar "
@@ -139,6 +139,10 @@ def _of_rows(reading: Reading, first: Condition, second: Condition) -> Derived |
     else:
         return None
     values = [reading.compute(operation, rows, column or 0) for rows in (one, two)]
+    if column is not None and is_one:
+        texts = [sheet.texts[column][int(rows.argmax())].strip() for rows in (one, two)]
+        if texts[0].startswith("+") != texts[1].startswith("+"):
+            return None  # "+38.9" is a distance from the other one
     if None in values:
         return None
     value = values[0] - values[1]
@@ -178,6 +182,6 @@ def _compared(reading: Reading, used: Collection[int]) -> _Compared | None:
         if len(known) == 1:
             return _Compared(known[0], False, frozenset(pruning.words(compared.group())))
     if match is not None and match.group().startswith("how many"):
-        noun = frozenset(pruning.words(match["what"])[:1])
-        return _Compared(None, True, noun - reading.program.said)
+        noun = frozenset(pruning.words(match["what"])[:1]) - reading.program.said
+        return _Compared(None, True, noun) if reading.is_of_rows(noun) else None
     return None

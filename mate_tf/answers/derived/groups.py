@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mate_tf.answers.conditions import stem
 from mate_tf.answers.derived.reading import (
     OF_AVERAGES,
     OF_SUMS,
@@ -21,7 +22,9 @@ from mate_tf.tables.pruning import STOP_WORDS
 
 _LARGEST = r"most|highest|largest|biggest|greatest|top|max(?:imum)?|best|busiest"
 _SMALLEST = r"fewest|least|lowest|smallest|min(?:imum)?"
-_ORDER = re.compile(rf"\b(?:(?P<largest>{_LARGEST})|(?P<smallest>{_SMALLEST}))\b(?P<what>[^?.,]*)")
+_ORDER = re.compile(
+    rf"(?<!\bat )\b(?:(?P<largest>{_LARGEST})|(?P<smallest>{_SMALLEST}))\b(?P<what>[^?.,]*)"
+)
 _TWO = r"(?P<words>[\w'-]+(?: [\w'-]+)?)"
 _COMMON = re.compile(rf"\b(?:most|least) (?:common|frequent|popular) {_TWO}")
 _NAMING = (
@@ -45,6 +48,13 @@ _ENDS = re.compile(
     r" (?:in|on|at|of|for|by|from|to|with|was|were|is|are|has|have|had|did|does|do|that|who|and|"
     r"overall|altogether|combined|so|turn(?:s|ed)?|per|all)\b"
 )
+_VERB = re.compile(
+    r" (?:did|does|do|has|have|had|is|are|was|were|gets?|got|with|that|who|the|in|on|at|by|for|"
+    r"from)\b"
+)
+_MOST_WORDS = 3
+"""Words of the longest name of groups."""
+
 _SAID = frozenset(
     pruning.words(
         # of numbers of rows
@@ -58,6 +68,7 @@ _SAID = frozenset(
         "generate sold sell sells turn turns up received receive receives spend spent spends"
     )
 )
+_SEVERAL = re.compile(r"\b(?:which|what|the|top|bottom) (?:\d+|two|three|four|five|ten)\b")
 _MOST_GROUPS, _NAMED_GROUPS = 100, 3
 """Groups of which each is listed, and best ones that a note names."""
 
@@ -90,6 +101,8 @@ class _Group(NamedTuple):
 def find(reading: Reading) -> Derived | None:
     """Returns the group with the largest or smallest measure, or each group with its measure."""
     text = reading.text.rstrip(" ?.!")
+    if _SEVERAL.search(text):
+        return None
     order = _ORDER.search(text)
     if order is None:
         return _each(reading, text)
@@ -161,11 +174,11 @@ def _column(reading: Reading, text: str) -> int | None:
     """Returns the column whose texts are the groups that are asked for; None if none is certain."""
     for pattern in _NAMING:
         if match := pattern.search(text):
-            words = match["words"].split()
-            named = (_named(reading, " ".join(words[:count])) for count in (1, 2, 3))
-            certain = next((each[0] for each in named if len(each) == 1), None)
-            if certain is not None or pattern is not _COMMON:
-                return certain
+            certain = _named(reading, _VERB.split(match["words"])[0])
+            if len(certain) == 1:
+                return certain[0]
+            if pattern is not _COMMON:
+                return None
     if text.startswith("who "):
         sheet = reading.sheet
         people = [
@@ -188,8 +201,14 @@ def _repeated(reading: Reading) -> Iterator[int]:
 
 
 def _named(reading: Reading, phrase: str) -> list[int]:
-    repeated = {*_repeated(reading)}
-    return [column for column in reading.named(pruning.words(phrase)) if column in repeated]
+    """Returns the columns of groups that a phrase names, by most of its words."""
+    words = [word for word in pruning.words(phrase)[:_MOST_WORDS] if word not in STOP_WORDS]
+    stems, first = {*map(stem, words)}, stem(words[0]) if words else ""
+    own = [{*map(stem, pruning.words(name))} for name in reading.sheet.names]
+    shared = [len(stems & each) for each in own]
+    best = [n for n, count in enumerate(shared) if count == max(shared) > 0]
+    named = [n for n in best or reading.named(words[:1]) if n in {*_repeated(reading)}]
+    return [n for n in named if first in own[n]] or named
 
 
 def _measure(reading: Reading, text: str, order: re.Match, group: int) -> _Measure | None:
@@ -230,7 +249,7 @@ def _of_rows(reading: Reading, what: str) -> _Measure | None:
     """Returns the number of rows if a noun, besides words of conditions, says what these are."""
     words = frozenset(pruning.words(_noun(what))) - STOP_WORDS
     rest = words if reading.program is None else words - reading.program.said
-    is_known = words and (len(rest) <= 1 or reading.is_of_rows(rest))
+    is_known = words and reading.is_of_rows(rest)
     return _Measure(COUNT, None, rest) if is_known else None
 
 

@@ -34,6 +34,7 @@ _NOT_ADDED = frozenset(
 )
 """Words of the names of columns whose sums say nothing."""
 
+_PEOPLE = frozenset(pruning.words("people person"))
 OPERATIONS = {COUNT: "number of rows", SUM: "sum of", AVERAGE: "average of"}
 
 
@@ -132,7 +133,7 @@ class Reading:
         known = [column for column in self.amounts() if column not in used]
         named = [column for column in self.named(pruning.words(phrase)) if column in known]
         if not named and self.is_about_money(phrase):
-            named = [column for column in known if expected.is_money(self.sheet, column)]
+            named = [n for n in known if expected.is_money(self.sheet, n) and self.can_be_added(n)]
         return named[0] if len(named) == 1 else None
 
     def is_about_money(self, phrase: str) -> bool:
@@ -179,7 +180,7 @@ class Reading:
             if self.sheet.is_key(column) or is_id(name)
             for word in pruning.words(name)
         }
-        known = self.sheet.title_words | asked.OF_ROWS
+        known = self.sheet.title_words | asked.OF_ROWS | _PEOPLE
         return all(word in known or stem(word)[:ALIKE] in ids for word in words)
 
 

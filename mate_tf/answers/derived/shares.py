@@ -12,6 +12,7 @@ from mate_tf.tables import pruning
 _SHARE = re.compile(
     r"(?:\b(?:per ?cent(?:age)?|share|proportion|fraction)\b(?: of\b)?|% of\b|\bwhat %)(?P<what>.*)"
 )
+_THAN = re.compile(r"\bthan (?![\d$€£])")
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|did|does|do|came|come|comes|went|go|goes|read|reads|whose|"
     r"with|that|who|which|under|on|in|at|from|by)\b"
@@ -27,7 +28,7 @@ _SAID = frozenset(
 def find(reading: Reading) -> Derived | None:
     """Returns which share of rows, or of a sum over them, meets what the question says last."""
     match, program = _SHARE.search(reading.text), reading.program
-    if match is None or program is None or not program.conditions:
+    if match is None or _THAN.search(reading.text) or not program or not program.conditions:
         return None
     sheet, what = reading.sheet, match["what"]
     verb = _VERB.search(what)
