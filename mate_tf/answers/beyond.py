@@ -9,7 +9,7 @@ from mate_tf.answers import asked, comparisons, expected
 from mate_tf.answers.conditions import is_id, stem
 from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
-from mate_tf.answers.programs import Order, Program
+from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import NO, YES, Sheet
 from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind
@@ -54,7 +54,7 @@ _PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
 _FLAGS = frozenset(word for key in YES | NO for word in key)
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
 _LARGEST_WHAT = re.compile(
-    r"\b(?:highest|largest|biggest|greatest|lowest|smallest|maximum|minimum) ([a-z]+)"
+    r"\b(?:highest|largest|biggest|greatest|lowest|smallest|maximum|minimum) (?P<what>[a-z]+)"
 )
 _OF_ALL = frozenset(
     pruning.words(
@@ -97,17 +97,15 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
 
 
 def _no_such_key(sheet: Sheet, text: str) -> str:
-    """Says that a column of ids lacks the one of "lot 431"; "" if it does not."""
+    """Says that no column of ids has the one of "lot 431"; "" if one does."""
     for column, name in enumerate(sheet.names):
         nouns = [word for word in pruning.words(name) if not is_id(word)]
         is_key = len(sheet.distinct[column]) == sheet.num_rows or is_id(name)
-        if not nouns or not is_key or sheet.columns[column].kind is Kind.DATE:
-            continue
-        match = re.search(rf"\b{re.escape(nouns[0])} {_KEY}", text)
+        match = re.search(rf"\b{re.escape(nouns[0])} {_KEY}", text) if nouns and is_key else None
         if match is None:
             continue
         said = {*pruning.words(match["key"])}
-        if not any(said & {*key} for key in sheet.distinct[column]):
+        if not any(said & {*key} for texts in sheet.distinct for key in texts):
             return f"{name!r} has no {match['key']!r}"
     return ""
 
@@ -141,7 +139,7 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         if not is_known and sheet.columns[order.column].kind is Kind.NUMBER:
             return f"what {word!r} orders by is not known"
     if match is None:
-        return _measured(sheet, meaning, order)
+        return _measured(sheet, meaning, order.column)
     (word,) = pruning.words(match[1])
     if word in STOP_WORDS | _NOTHING or meaning.named(order.column) & {word}:
         return ""
@@ -151,17 +149,18 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     return f"what {match.group()!r} orders by is not known"
 
 
-def _measured(sheet: Sheet, meaning: Meaning, order: Order) -> str:
-    """Says that "the highest price" is not what a program orders by; "" if it may be."""
+def _measured(sheet: Sheet, meaning: Meaning, column: int) -> str:
+    """Says that a column does not have what "the highest price" measures; "" if it may."""
     match = _LARGEST_WHAT.search(meaning.question.lower())
-    (word, *_) = pruning.words(match[1]) if match else ("",)
-    name = sheet.names[order.column]
-    if word not in expected.MEASURES or word in {*pruning.words(name)}:
+    if match is None:
         return ""
-    is_alike = pruning.synonyms().get(word, frozenset()) & {*pruning.words(name)}
-    is_alike = is_alike or word in column_nouns.words(name)
-    is_alike = is_alike or (word in expected.MONEY_NAMES and expected.is_money(sheet, order.column))
-    return "" if is_alike else f"what {match.group()!r} orders by is not known"
+    (word, *_), own = pruning.words(match["what"]), {*pruning.words(sheet.names[column])}
+    alike = pruning.synonyms().get(word, frozenset()) | {word}
+    is_known = alike & own or word in column_nouns.words(sheet.names[column])
+    is_known = is_known or (word in expected.MONEY_NAMES and expected.is_money(sheet, column))
+    if is_known or word not in expected.MEASURES:
+        return ""
+    return f"what {match.group()!r} orders by is not known"
 
 
 def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:

@@ -2,7 +2,7 @@
 
 from mate_tf.answers import beyond
 from mate_tf.answers.derived import differences, existence, groups, places, shares
-from mate_tf.answers.derived.reading import Derived, Reading
+from mate_tf.answers.derived.reading import Derived, Reading, certain
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 
@@ -22,7 +22,11 @@ def find(sheet: Sheet, meaning: Meaning) -> Derived | None:
         sheet: the table.
         meaning: what the question may mean.
     """
-    reading = Reading(sheet, meaning)
+    plain = (each for each in meaning.programs if each.order is None and not each.step)
+    program = certain(sheet, meaning, plain)
+    if program is None:
+        return None
+    reading = Reading(sheet, meaning, program)
     if beyond.unknowable(reading.text):
         return None
     for kind in _KINDS:

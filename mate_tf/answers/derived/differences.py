@@ -53,7 +53,7 @@ class _Compared(NamedTuple):
 
 def find(reading: Reading) -> Derived | None:
     """Returns the difference that a question asks for."""
-    if not _DIFFERENCE.search(reading.text) or reading.program is None:
+    if not _DIFFERENCE.search(reading.text):
         return None
     if _ENDS.search(reading.text):
         return _of_ends(reading)
@@ -91,10 +91,12 @@ def _of_cells(
     reading: Reading, first: tuple[int, int], second: tuple[int, int], program: Program
 ) -> Derived | None:
     """Returns the difference of two cells, each a row and a column, without its sign."""
-    sheet, cells = reading.sheet, (first, second)
-    values = [reading.compute(SUM, sheet.mask(np.array([row])), column) for row, column in cells]
-    if None in values:
-        return None
+    sheet, cells, values = reading.sheet, (first, second), []
+    for row, column in cells:
+        value = reading.compute(SUM, sheet.mask(np.array([row])), column)
+        if value is None:
+            return None
+        values.append(value)
     value = abs(values[0] - values[1])
     return Derived(
         kind="difference",
@@ -138,12 +140,12 @@ def _of_rows(reading: Reading, first: Condition, second: Condition) -> Derived |
         operation = SUM
     else:
         return None
-    values = [reading.compute(operation, rows, column or 0) for rows in (one, two)]
+    values = reading.compute_each(operation, (one, two), column or 0)
     if column is not None and is_one:
         texts = [sheet.texts[column][int(rows.argmax())].strip() for rows in (one, two)]
         if texts[0].startswith("+") != texts[1].startswith("+"):
             return None  # "+38.9" is a distance from the other one
-    if None in values:
+    if values is None:
         return None
     value = values[0] - values[1]
     if _WITHOUT_SIGN.search(text):

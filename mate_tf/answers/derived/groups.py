@@ -116,6 +116,8 @@ def find(reading: Reading) -> Derived | None:
     is_largest = order["largest"] is not None
     ranked = sorted(groups, key=lambda each: each.value, reverse=is_largest)
     best = [each for each in ranked if each.value == ranked[0].value]
+    if len(best) == len(ranked) > 1:
+        return None  # none is the largest
     other = _of_best_rows(reading, text, column, measure, is_largest)
     if other is not None and other != {each.name for each in best}:
         return None
@@ -196,7 +198,7 @@ def _repeated(reading: Reading) -> Iterator[int]:
     for column, name in enumerate(sheet.names):
         # "Which guest" does not mean the numbers in a column "Guests".
         is_amount = sheet.columns[column].kind is Kind.NUMBER and name.endswith("s")
-        if not is_amount and 1 < len(sheet.distinct[column]) < sheet.rows.sum():
+        if not is_amount and 1 < len(sheet.distinct[column]) < sheet.num_rows:
             yield column
 
 
@@ -248,7 +250,7 @@ def _of_amounts(
 def _of_rows(reading: Reading, what: str) -> _Measure | None:
     """Returns the number of rows if a noun, besides words of conditions, says what these are."""
     words = frozenset(pruning.words(_noun(what))) - STOP_WORDS
-    rest = words if reading.program is None else words - reading.program.said
+    rest = words - reading.program.said
     is_known = words and reading.is_of_rows(rest)
     return _Measure(COUNT, None, rest) if is_known else None
 
@@ -256,7 +258,7 @@ def _of_rows(reading: Reading, what: str) -> _Measure | None:
 def _groups(reading: Reading, column: int, measure: _Measure) -> list[_Group]:
     """Returns the groups; none if one of them has no measure."""
     sheet, program = reading.sheet, reading.program
-    if program is None or any(each.column == column for each in program.conditions):
+    if any(each.column == column for each in program.conditions):
         return []
     base, groups = program.rows(sheet.rows), []
     for rows in sheet.distinct[column].values():
@@ -277,7 +279,9 @@ def _of_best_rows(
 
     None if the question says that a sum or average is meant.
     """
-    name = "" if measure.column is None else reading.sheet.names[measure.column]
+    if measure.column is None:
+        return None
+    name = reading.sheet.names[measure.column]
     said = {word for match in OF_SUMS.finditer(text) for word in pruning.words(match.group())}
     if measure.operation != SUM or said - {*pruning.words(name)}:
         return None

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from mate_tf.answers import expected
-from mate_tf.answers.derived.reading import Derived, Reading
+from mate_tf.answers.derived.reading import Derived, Reading, certain
 from mate_tf.answers.programs import Program
 
 _PLACES = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -20,12 +20,15 @@ def find(reading: Reading) -> Derived | None:
     if match is None:
         return None
     place = int(match["number"]) if match["number"] else _PLACES.index(match["word"]) + 2
-    ordered = [p for p in reading.meaning.programs if p.order is not None and not p.step]
-    ordered = [p for p in ordered if p.order.column is not None and p.order.said]
-    program = reading.only(ordered)
-    if program is None or program.order.fit == 0:
+    ordered = (
+        each
+        for each in reading.meaning.programs
+        if each.order is not None and each.order.column is not None and each.order.said
+    )
+    sheet, program = reading.sheet, certain(reading.sheet, reading.meaning, ordered)
+    order = None if program is None else program.order
+    if program is None or order is None or order.fit == 0:
         return None
-    sheet, order = reading.sheet, program.order
     ranks = order.ranks if order.is_largest else -order.ranks
     rows = np.flatnonzero(Program(program.conditions).rows(sheet.rows) & (order.ranks > 0))
     rows = rows[np.argsort(-ranks[rows], kind="stable")]

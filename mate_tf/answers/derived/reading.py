@@ -1,7 +1,6 @@
 """A question and a table as the kinds of derived answers read them."""
 
 import dataclasses
-import functools
 import re
 from collections.abc import Collection, Iterable
 
@@ -23,12 +22,10 @@ OF_SUMS = re.compile(
     r"\b(?:overall|altogether|all together|combined|in total|in all|totals?|sum(?:med)?)\b"
 )
 OF_AVERAGES = re.compile(r"\b(?:on )?(?:average|avg|mean)\b")
-_MONEY = re.compile(
-    r"\b(?:money|spen[dt]|spending|revenue|income|paid|pay|pays|earn(?:s|ed)?|raised?)\b"
-)
+_MONEY = re.compile(r"\b(?:money|spen[dt]|spending|paid|pays?|raised?)\b")
 _NOT_ADDED = frozenset(
     pruning.words(
-        "unit rate percent percentage ratio average avg mean median score rating age rank position "
+        "rate percent percentage ratio average avg mean median score rating age rank position "
         "pos year per temp temperature"
     )
 )
@@ -64,19 +61,38 @@ class Derived:
     said: frozenset[str] = frozenset()
 
 
+_PLACE = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+"""Is a place in an order and not a value, as in "the 2nd highest"."""
+
+
+def certain(sheet: Sheet, meaning: Meaning, programs: Iterable[Program]) -> Program | None:
+    """Returns the program that uses most words; None if others use as many, and differ."""
+    plain = [p for p in programs if not any(_PLACE.fullmatch(c.value) for c in p.conditions)]
+    ordered = sorted(plain, key=lambda p: (-len(p.said), len(p.conditions)))
+    if not ordered or meaning.is_denied(ordered[0]):
+        return None
+    best, *others = ordered
+    rows = best.rows(sheet.rows)
+    rivals = (each for each in others if len(each.said) == len(best.said))
+    if any((each.rows(sheet.rows) != rows).any() for each in rivals):
+        return None
+    return None if beyond.in_conditions(sheet, meaning, best) else best
+
+
 class Reading:
     """What the kinds of derived answers need of a question and a table.
 
     Args:
         sheet: the table.
         meaning: what the question may mean.
+        program: the conditions on rows that the question says.
 
     Attributes:
         text: the question in lower case.
     """
 
-    def __init__(self, sheet: Sheet, meaning: Meaning):
-        self.sheet, self.meaning = sheet, meaning
+    def __init__(self, sheet: Sheet, meaning: Meaning, program: Program):
+        self.sheet, self.meaning, self.program = sheet, meaning, program
         self.text = " ".join(meaning.question.lower().split())
 
     def left_over(self, found: Derived) -> list[str]:
@@ -86,23 +102,6 @@ class Reading:
             said=found.said,
             columns=found.columns,
         )
-
-    @functools.cached_property
-    def program(self) -> Program | None:
-        """The conditions on rows that the question says; None if they are not certain."""
-        plain = [p for p in self.meaning.programs if p.order is None and not p.step]
-        return self.only(plain)
-
-    def only(self, programs: Iterable[Program]) -> Program | None:
-        """Returns the program that uses most words; None if others use as many, and differ."""
-        best = sorted(programs, key=lambda p: (-len(p.said), len(p.conditions)))
-        if not best or self.meaning.is_denied(best[0]):
-            return None
-        rows = best[0].rows(self.sheet.rows)
-        rivals = (p for p in best[1:] if len(p.said) == len(best[0].said))
-        if any((p.rows(self.sheet.rows) != rows).any() for p in rivals):
-            return None
-        return None if beyond.in_conditions(self.sheet, self.meaning, best[0]) else best[0]
 
     def named(self, words: Collection[str]) -> list[int]:
         """Returns the columns that words name: by their names, or by words that mean the same."""
@@ -130,8 +129,10 @@ class Reading:
 
     def amount(self, phrase: str, used: Collection[int] = ()) -> int | None:
         """Returns the one column of numbers that a phrase names, or None."""
-        known = [column for column in self.amounts() if column not in used]
-        named = [column for column in self.named(pruning.words(phrase)) if column in known]
+        known, named = [column for column in self.amounts() if column not in used], []
+        # "Total units" are not the column "Total cost".
+        for each in (OF_AVERAGES.sub(" ", OF_SUMS.sub(" ", phrase)), phrase):
+            named = named or [n for n in self.named(pruning.words(each)) if n in known]
         if not named and self.is_about_money(phrase):
             named = [n for n in known if expected.is_money(self.sheet, n) and self.can_be_added(n)]
         return named[0] if len(named) == 1 else None
@@ -151,10 +152,20 @@ class Reading:
         read, names = self.sheet.columns, self.sheet.names
         return computed.compute(operation, taken, read, names).value if taken else None
 
+    def compute_each(
+        self, operation: str, sets: Iterable[np.ndarray], column: int
+    ) -> list[float] | None:
+        """Returns `compute` of several sets of rows; None if one of them has no result."""
+        values = [self.compute(operation, rows, column) for rows in sets]
+        known = [value for value in values if value is not None]
+        return known if len(known) == len(values) else None
+
     def can_be_added(self, column: int) -> bool:
         """Returns whether the sum of a column says something; that of unit prices does not."""
         name = self.sheet.names[column]
-        return "%" not in name and not _NOT_ADDED & {*pruning.words(name)}
+        words = {*pruning.words(name)}
+        is_of_one = "unit" in words and len(words) > 1  # "unit price", but not "units"
+        return not ("%" in name or is_of_one or _NOT_ADDED & words)
 
     def begin(self, condition: Condition) -> int:
         """Returns the place in the text of the first word that only this condition says."""
@@ -168,8 +179,7 @@ class Reading:
         words, own = {*noun.split()}, (self.sheet.names[column] for column in self.amounts())
         if any(words & {*name.lower().replace("_", " ").split()} for name in own):
             return False
-        said = frozenset() if self.program is None else self.program.said
-        words = {*pruning.words(noun)} - STOP_WORDS - said
+        words = {*pruning.words(noun)} - STOP_WORDS - self.program.said
         return bool(words) and self.is_of_rows(words)
 
     def is_of_rows(self, words: Collection[str]) -> bool:
@@ -184,6 +194,11 @@ class Reading:
         return all(word in known or stem(word)[:ALIKE] in ids for word in words)
 
 
-def shown(value: float) -> str:
-    """Returns a number with at most four decimals."""
-    return f"{value:,.4f}".rstrip("0").rstrip(".")
+def shown(value: float, decimals: int = 4) -> str:
+    """Returns a number with at most so many decimals."""
+    return f"{value:,.{decimals}f}".rstrip("0").rstrip(".")
+
+
+def rows_where(number: float, program: Program) -> str:
+    """Returns "3 rows where City is Bern"."""
+    return f"{shown(number)} {'row' if number == 1 else 'rows'} where {program}"

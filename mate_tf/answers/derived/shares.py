@@ -1,13 +1,14 @@
-"""Shares: what percentage of some rows meets a condition, or has of a sum."""
+"""Shares: what percentage of some rows, or of a sum over them, meets a condition."""
 
 import re
+from collections.abc import Collection
 
 import numpy as np
 
 from mate_tf.answers.derived.reading import Derived, Reading, shown
-from mate_tf.answers.execution import SUM
+from mate_tf.answers.execution import COUNT, SUM
 from mate_tf.answers.programs import Program
-from mate_tf.tables import pruning
+from mate_tf.tables import amounts, pruning
 
 _SHARE = re.compile(
     r"(?:\b(?:per ?cent(?:age)?|share|proportion|fraction)\b(?: of\b)?|% of\b|\bwhat %)(?P<what>.*)"
@@ -17,6 +18,8 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|did|does|do|came|come|comes|went|go|goes|read|reads|whose|"
     r"with|that|who|which|under|on|in|at|from|by)\b"
 )
+"""Ends what the whole is: "the cats" of "what percentage of the cats are neutered"."""
+
 _SAID = frozenset(
     pruning.words(
         "what percent percentage per cent share proportion fraction of out all the total in as a "
@@ -26,48 +29,59 @@ _SAID = frozenset(
 
 
 def find(reading: Reading) -> Derived | None:
-    """Returns which share of rows, or of a sum over them, meets what the question says last."""
+    """Returns which share of the rows, or of a sum over them, has what a question says."""
     match, program = _SHARE.search(reading.text), reading.program
-    if match is None or _THAN.search(reading.text) or not program or not program.conditions:
+    if match is None or _THAN.search(reading.text) or not program.conditions:
         return None
-    sheet, what = reading.sheet, match["what"]
-    verb = _VERB.search(what)
-    end = match.start("what") + (verb.start() if verb else len(what))
-    inner = [each for each in program.conditions if reading.begin(each) < end]
-    outer = [each for each in program.conditions if each not in inner]
-    if not outer and len(inner) != 1:
-        return None
-    if not outer:
-        inner = []
-    base = Program(tuple(inner)).rows(sheet.rows)
-    part = program.rows(sheet.rows)
-    used = {each.column for each in program.conditions}
+    verb = _VERB.search(match["what"])
+    end = match.end() if verb is None else match.start("what") + verb.start()
     noun = reading.text[match.start("what") : end]
-    of_rows = reading.counts_rows(" ".join(w for w in noun.split() if {*pruning.words(w)} - _SAID))
-    column = None if of_rows else reading.amount(noun, used)
+    of_whole = [each for each in program.conditions if reading.begin(each) < end]
+    if len(of_whole) == len(program.conditions):  # "the share of cats": of all rows
+        if len(of_whole) > 1:
+            return None
+        of_whole = []
+    words = " ".join(each for each in noun.split() if {*pruning.words(each)} - _SAID)
+    column = None if reading.counts_rows(words) else reading.amount(noun, program.columns)
     if column is None and reading.is_about_money(noun):
         return None
-    if column is None:
-        total, own, what = float(base.sum()), float(part.sum()), "rows"
-        (first, *_) = sorted(used)
-        column, columns = first, frozenset[int]()
-        said = _SAID | _noun(noun)
-    else:
-        totals = reading.compute(SUM, base, column), reading.compute(SUM, part, column)
-        if None in totals:
-            return None
-        total, own = totals
-        what, columns, said = f"the sum of {sheet.names[column]}", frozenset([column]), _SAID
-    if not total:
+    whole, part = (
+        Program(tuple(of_whole)).rows(reading.sheet.rows),
+        program.rows(reading.sheet.rows),
+    )
+    operation = COUNT if column is None else SUM
+    totals = reading.compute_each(operation, (whole, part), column or 0)
+    if totals is None or not totals[0]:
         return None
-    value = 100 * own / total
-    note = f"{shown(own)} of {shown(total)}, {what} where {program}"
-    note += f", of those where {Program(tuple(inner))}" if inner else ""
-    rows = tuple(np.flatnonzero(part).tolist())
-    return Derived("share", f"{shown(value)} %", value, rows, column, note, program, columns, said)
+    value = 100 * totals[1] / totals[0]
+    what = "rows" if column is None else f"the sum of {reading.sheet.names[column]}"
+    note = f"{shown(totals[1])} of {shown(totals[0])}, {what} where {program}"
+    note += f", of those where {Program(tuple(of_whole))}" if of_whole else ""
+    return Derived(
+        kind="share",
+        text=f"{shown(value, 2)} %",
+        value=value,
+        rows=tuple(np.flatnonzero(part).tolist()),
+        column=program.columns[0] if column is None else column,
+        note=note + _empty(reading, program, whole),
+        program=program,
+        columns=frozenset() if column is None else frozenset([column]),
+        said=_SAID.union(_said(reading, noun, column)),
+    )
 
 
-def _noun(phrase: str) -> frozenset[str]:
-    """Returns the last word of "of the cats", which says what the rows are."""
-    words = pruning.words(phrase)
-    return frozenset(words[-1:])
+def _said(reading: Reading, noun: str, column: int | None) -> Collection[str]:
+    """Returns words that say what the whole is, as "cats" of "of the cats", or "our spending"."""
+    if column is None:
+        return pruning.words(noun)[-1:]
+    return pruning.words(noun) if reading.is_about_money(noun) else ()
+
+
+def _empty(reading: Reading, program: Program, whole: np.ndarray) -> str:
+    """Says how many of the rows have no value in a column that decides."""
+    for column in program.columns:
+        texts = reading.sheet.texts[column]
+        number = sum(amounts.is_missing(texts[int(row)]) for row in np.flatnonzero(whole))
+        if number:
+            return f"; {number:,} of them have no {reading.sheet.names[column]}"
+    return ""
