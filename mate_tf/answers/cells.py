@@ -132,7 +132,7 @@ def left_over(
     said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
-    said |= unimportant(meaning.question, operation)
+    said |= unimportant(meaning.question, program, operation)
     if (
         operation != COUNT and sheet.is_key(column) and sheet.has_codes(column)
     ):  # "which bill" has the number R-17
@@ -178,9 +178,13 @@ def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word
     return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
 
 
-def unimportant(question: str, operation: str) -> frozenset[str]:
-    """Returns words of a question that a table need not have: small ones, and what is counted."""
-    is_count = operation == COUNT and not _OF_WHOM.search(question.lower())
+def unimportant(question: str, program: Program, operation: str) -> frozenset[str]:
+    """Returns words of a question that a table need not have: small ones, and what is counted.
+
+    If all rows are counted, "how many wins" has to name them.
+    """
+    is_count = operation == COUNT and program.conditions
+    is_count = is_count and not _OF_WHOM.search(question.lower())
     return _SMALL.union(_word(_COUNTED, question) if is_count else ())
 
 

@@ -228,7 +228,9 @@ class Asking:
             ),
             joined.probability,
             aggregates=True,  # programs do, whatever heads the model has
-            explained=program.said | sheet.title_words | cells.unimportant(question, operation),
+            explained=program.said
+            | sheet.title_words
+            | cells.unimportant(question, program, operation),
             says_cells=bool(meaning.texts_of(program)),
             is_ordered=meaning.names_order(program),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,

@@ -183,7 +183,8 @@ def _compared(reading: Reading, used: Collection[int]) -> _Compared | None:
         known = [each for each in known if each not in used]
         if len(known) == 1:
             return _Compared(known[0], False, frozenset(pruning.words(compared.group())))
-    if match is not None and match.group().startswith("how many"):
+    is_whole = all(" is " in each.text or each.value for each in reading.program.conditions)
+    if match is not None and match.group().startswith("how many") and is_whole:
         noun = frozenset(pruning.words(match["what"])[:1]) - reading.program.said
         return _Compared(None, True, noun) if reading.is_of_rows(noun) else None
     return None

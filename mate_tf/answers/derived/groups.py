@@ -40,7 +40,7 @@ _NAMING = (
 _OFTEN = re.compile(
     r"^ (?:often|frequent(?:ly)?|common(?:ly)?|popular)\b|^ (?:number|count|amount) of\b"
 )
-_NUMBER = re.compile(r"\b(?:how many|number of|count of) (?P<what>[^?.,]*)")
+_NUMBER = re.compile(r"\b(?:how many|(?:number|count|amount) of) (?P<what>[^?.,]*)")
 _EACH = re.compile(
     rf"\b(?:per|(?:(?:for|by|of|in|from|to) )?each|for every|(?:grouped )?by) {_TWO}$"
 )
@@ -218,7 +218,10 @@ def _measure(reading: Reading, text: str, order: re.Match, group: int) -> _Measu
     what = order["what"]
     if _OFTEN.search(what) or _COMMON.search(text):
         number = _NUMBER.search(what)
-        return _of_rows(reading, number["what"]) if number else _Measure(COUNT, None)
+        if number is None:
+            return _Measure(COUNT, None)
+        what = number["what"]
+        return _of_amounts(reading, what, text, group) or _of_rows(reading, what)
     is_most = order.group().startswith(("most", "fewest", "least"))
     is_computed = OF_SUMS.search(what) or OF_AVERAGES.search(text)
     if is_most and not is_computed and reading.counts_rows(_noun(what)):
