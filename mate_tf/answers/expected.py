@@ -159,6 +159,7 @@ def _is_length(sheet: Sheet, column: int) -> bool:
 
 
 def is_money(sheet: Sheet, column: int) -> bool:
+    """Returns whether a column has amounts of money, by its unit or name."""
     read = sheet.columns[column]
     is_named = bool(MONEY_NAMES & _names(sheet, column))
     return read.unit.lower() in units.CURRENCIES or (is_named and read.kind is Kind.NUMBER)

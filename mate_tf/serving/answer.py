@@ -3,12 +3,16 @@
 import dataclasses
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from mate_tf import tables
-from mate_tf.answers import computed, derived, execution
+from mate_tf.answers import computed, execution
+from mate_tf.answers.derived import kinds
+from mate_tf.answers.derived.reading import Derived
 from mate_tf.answers.execution import AGGREGATIONS
+from mate_tf.errors import InputError
 from mate_tf.serving import answer_notes
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.tables.table import Table
@@ -67,6 +71,11 @@ class Answer:
         """Returns (row, column) of each cell."""
         return [(cell.row, cell.column) for cell in self.cells]
 
+    @property
+    def rows(self) -> set[int]:
+        """Returns the rows of the cells."""
+        return {cell.row for cell in self.cells}
+
     def to_json(self) -> dict:
         """Returns the fields as a dict of plain JSON values."""
         without = dataclasses.replace(self, table=None)
@@ -102,6 +111,12 @@ class Answer:
         lines += [escape(note) for note in (*self.notes, *self.cuts)]
         shown = "" if self.table is None else tables.html.standalone(self.table, self.coordinates)
         return f"<p>{'<br>'.join(lines)}</p>{shown}"
+
+
+def check_previous(previous: Any) -> None:
+    """Raises InputError for what is not the answer to a question before, or None."""
+    if previous is not None and not isinstance(previous, Answer):
+        raise InputError(f"previous: expected an Answer or None, not {type(previous).__name__}")
 
 
 def from_cells(
@@ -169,7 +184,7 @@ def from_class(
     )
 
 
-def from_derived(prepared: PreparedTable, question: str, found: derived.Derived) -> Answer:
+def from_derived(prepared: PreparedTable, question: str, found: Derived) -> Answer:
     """Returns what was derived from several sets of rows as an answer.
 
     Args:
@@ -192,10 +207,10 @@ def from_derived(prepared: PreparedTable, question: str, found: derived.Derived)
         cells=tuple(cells),
         aggregation=execution.NONE,
         value=found.value,
-        probability=derived.CONFIDENCE,
+        probability=kinds.CONFIDENCE,
         text=found.text,
         cuts=(*filter(None, [table.unread]), *prepared.unknown_words),
-        confidence=derived.CONFIDENCE,
+        confidence=kinds.CONFIDENCE,
         notes=(f"computed over all rows: {found.note}", *remarks, *table.remarks),
         table=table,
     )

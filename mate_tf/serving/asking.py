@@ -6,15 +6,16 @@ from typing import TypeGuard
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond, cells, derived
+from mate_tf.answers import asked, beyond, cells
+from mate_tf.answers.derived import kinds
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.errors import InputError
 from mate_tf.evaluation import associations, unanswerable
 from mate_tf.evaluation.calibration import Calibration
-from mate_tf.serving import answer_notes, confidence, names, previous_answer, selections, whole
-from mate_tf.serving.answer import Answer, from_cells, from_class, from_derived
+from mate_tf.serving import answer_notes, confidence, names, selections, whole
+from mate_tf.serving.answer import Answer, check_previous, from_cells, from_class, from_derived
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
 from mate_tf.tables import linearize
@@ -85,7 +86,7 @@ class Asking:
         if not isinstance(previous, list | tuple) or len(previous) != number:
             raise InputError("previous: expected an answer or None for each question")
         for each in previous:
-            previous_answer.check(each)
+            check_previous(each)
 
     def _steps(self, prepared: PreparedTable, question: str, previous: Answer | None) -> _Steps:
         """Yields the parts of a table to compute; is sent their outputs, and returns the answer."""
@@ -97,7 +98,7 @@ class Asking:
         if answer is None:
             part, cuts = self.convert(prepared, question, previous)
             (outputs,) = yield [part]
-            before = previous_answer.rows_of(previous) if self._refers(previous) else set()
+            before = previous.rows if self._refers(previous) else set()
             outputs = part.outputs(outputs)
             answer = self._answer((prepared, question), outputs, cuts, part, before)
         lacking = previous is not None and not self._refers(previous)
@@ -120,12 +121,12 @@ class Asking:
         self, prepared: PreparedTable, question: str, previous: Answer | None
     ) -> tuple[ReadPart, list[str]]:
         """Returns what is read of a table for a question, and descriptions of what is not."""
-        previous_answer.check(previous)
+        check_previous(previous)
         conversion = self._converted(prepared, question, previous)
         part = ReadPart(conversion, (prepared.table.num_rows, prepared.table.num_columns))
         cuts = [*filter(None, [prepared.table.unread]), *part.notes(), *prepared.unknown_words]
         if self._refers(previous):
-            cuts += previous_answer.mark(previous, part, self._marks_previous)
+            cuts += part.mark_previous(previous.coordinates, self._marks_previous)
         return part, cuts
 
     def _converted(self, prepared: PreparedTable, question: str, previous: Answer | None):
@@ -138,11 +139,7 @@ class Asking:
         if previous is not None and self._marks_previous:
             windows = converter.windows(interaction, 0)
             if len(windows.rows) > 1:
-                before = [
-                    row
-                    for row in previous_answer.rows_of(previous)
-                    if row < prepared.table.num_rows
-                ]
+                before = [row for row in previous.rows if row < prepared.table.num_rows]
                 order = dict.fromkeys([*sorted(before), *windows.ranking.rows.tolist()])
                 conversion = windows.convert(np.sort(windows.divide(np.array([*order]))[0]))
                 shape = prepared.table.num_rows, prepared.table.num_columns
@@ -178,7 +175,7 @@ class Asking:
         computes = self._calibration is not None and self._calibration.computes
         if len(windows.rows) < (1 if computes else 2):
             return None
-        found = derived.find(sheet, meaning) if computes and not self._refers(previous) else None
+        found = kinds.find(sheet, meaning) if computes and not self._refers(previous) else None
         if found is not None:
             yield []
             return from_derived(prepared, question, found)
@@ -194,7 +191,7 @@ class Asking:
         parts = [ReadPart(each, shape) for each in conversions]
         if self._refers(previous):
             for part in parts:
-                previous_answer.mark(previous, part, self._marks_previous)
+                part.mark_previous(previous.coordinates, self._marks_previous)
         outputs = yield parts
         direct = self._direct(prepared, question, meaning, parts[-1], outputs[-1])
         judged = [

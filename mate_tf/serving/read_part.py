@@ -1,6 +1,6 @@
 """The part of a table that a model reads, and what it leaves out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,6 +98,22 @@ class ReadPart:
             described(cut, *lines[cut.kind]) if cut.kind in lines else str(cut)
             for cut in self._cuts
         ]
+
+    def mark_previous(self, coordinates: Iterable[tuple[int, int]], marked: bool) -> list[str]:
+        """Marks the tokens of the previous answer; returns descriptions of cells that are not read.
+
+        Args:
+            coordinates: row and column of its cells.
+            marked: `mark_previous` of the ConversionConfig: shared words keep their marks.
+        """
+        rows, columns = self.cells(self.values["row_ids"], self.values["column_ids"])
+        tokens = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        before = set(coordinates)
+        selected = np.array([cell in before for cell in tokens], np.int32)
+        marks = self.values["prev_label_ids"] + 2 * selected if marked else selected
+        self.values["prev_label_ids"] = marks
+        forgotten = len(before - set(tokens))
+        return [f"{forgotten} cells of the previous answer forgotten"] if forgotten else []
 
 
 def described(cut: Cut, read: np.ndarray, number: int) -> str:

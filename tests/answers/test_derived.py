@@ -2,7 +2,7 @@
 
 import pytest
 
-from mate_tf.answers import derived
+from mate_tf.answers.derived import kinds
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
@@ -32,7 +32,7 @@ def sheet():
 @pytest.fixture
 def ask(sheet):
     """ask(question): what is derived."""
-    return lambda question: derived.find(sheet, Meaning(sheet, question))
+    return lambda question: kinds.find(sheet, Meaning(sheet, question))
 
 
 def text(found):
@@ -197,5 +197,5 @@ def test_rows_of_totals_do_not_count():
     names, rows = ("City", "Units"), (("Bern", "2"), ("Rome", "3"), ("Bern", "4"), ("Total", "9"))
     texts = [list(texts) for texts in zip(*rows, strict=True)]
     sheet = Sheet(names, texts, columns.read(names, texts), totals=[3])
-    found = derived.find(sheet, Meaning(sheet, "which city has the most units in total?"))
+    found = kinds.find(sheet, Meaning(sheet, "which city has the most units in total?"))
     assert found.note == "largest sum of Units by City: Bern 6, Rome 3"

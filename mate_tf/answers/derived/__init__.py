@@ -4,6 +4,6 @@ Each of them is found by its words alone, and only if every word of the question
 Does not import TensorFlow.
 """
 
-from mate_tf.answers.derived.derived import CONFIDENCE, Derived, find
+from mate_tf.lazy import on_first_use
 
-__all__ = ["CONFIDENCE", "Derived", "find"]
+__getattr__, __dir__ = on_first_use(__name__)

@@ -38,7 +38,7 @@ _SAID = frozenset(
 
 
 class _Compared(NamedTuple):
-    """What two sets of rows are compared by.
+    """A column or number by which two sets of rows are compared.
 
     Attributes:
         column: the column; None for the number of rows.
@@ -56,12 +56,12 @@ def find(reading: Reading) -> Derived | None:
     if not _DIFFERENCE.search(reading.text):
         return None
     if _ENDS.search(reading.text):
-        return _of_ends(reading)
+        return _subtract_ends(reading)
     pair = _pair(reading)
-    return _of_columns(reading) if pair is None else _of_rows(reading, *pair)
+    return _subtract_columns(reading) if pair is None else _subtract_rows(reading, *pair)
 
 
-def _of_ends(reading: Reading) -> Derived | None:
+def _subtract_ends(reading: Reading) -> Derived | None:
     """Returns the difference of the largest and the smallest value of a column."""
     sheet, program = reading.sheet, reading.program
     column = reading.amount(_ENDS.sub(" ", reading.text), program.columns)
@@ -72,10 +72,10 @@ def _of_ends(reading: Reading) -> Derived | None:
     if len(rows) < 2:
         return None
     high, low = int(rows[np.argmax(ranks[rows])]), int(rows[np.argmin(ranks[rows])])
-    return _of_cells(reading, (high, column), (low, column), program)
+    return _subtract_cells(reading, (high, column), (low, column), program)
 
 
-def _of_columns(reading: Reading) -> Derived | None:
+def _subtract_columns(reading: Reading) -> Derived | None:
     """Returns the difference of two columns of one row, as "list price and net price" of it."""
     program, match = reading.program, _TWO.search(reading.text)
     rows = np.flatnonzero(program.rows(reading.sheet.rows))
@@ -84,10 +84,10 @@ def _of_columns(reading: Reading) -> Derived | None:
     first, second = (reading.amount(each, program.columns) for each in match.groups())
     if first is None or second is None or first == second:
         return None
-    return _of_cells(reading, (int(rows[0]), first), (int(rows[0]), second), program)
+    return _subtract_cells(reading, (int(rows[0]), first), (int(rows[0]), second), program)
 
 
-def _of_cells(
+def _subtract_cells(
     reading: Reading, first: tuple[int, int], second: tuple[int, int], program: Program
 ) -> Derived | None:
     """Returns the difference of two cells, each a row and a column, without its sign."""
@@ -123,7 +123,7 @@ def _pair(reading: Reading) -> tuple[Condition, Condition] | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
-def _of_rows(reading: Reading, first: Condition, second: Condition) -> Derived | None:
+def _subtract_rows(reading: Reading, first: Condition, second: Condition) -> Derived | None:
     """Returns the difference of what the rows of two texts have."""
     sheet, text = reading.sheet, reading.text
     shared = tuple(each for each in reading.program.conditions if each.column != first.column)

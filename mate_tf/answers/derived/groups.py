@@ -74,7 +74,7 @@ _MOST_GROUPS, _NAMED_GROUPS = 100, 3
 
 
 class _Measure(NamedTuple):
-    """What is compared of each group.
+    """A measure of groups, by which they are compared.
 
     Attributes:
         operation: "COUNT", "SUM" or "AVERAGE".
@@ -105,7 +105,7 @@ def find(reading: Reading) -> Derived | None:
         return None
     order = _ORDER.search(text)
     if order is None:
-        return _each(reading, text)
+        return _list_each(reading, text)
     column = _column(reading, text)
     measure = None if column is None else _measure(reading, text, order, column)
     if column is None or measure is None:
@@ -118,7 +118,7 @@ def find(reading: Reading) -> Derived | None:
     best = [each for each in ranked if each.value == ranked[0].value]
     if len(best) == len(ranked) > 1:
         return None  # none is the largest
-    other = _of_best_rows(reading, text, column, measure, is_largest)
+    other = _find_of_best_rows(reading, text, column, measure, is_largest)
     if other is not None and other != {each.name for each in best}:
         return None
     first = ", ".join(map(str, ranked[:_NAMED_GROUPS]))
@@ -130,15 +130,15 @@ def find(reading: Reading) -> Derived | None:
     return _derived(reading, column, measure, answer, best, note)
 
 
-def _each(reading: Reading, text: str) -> Derived | None:
+def _list_each(reading: Reading, text: str) -> Derived | None:
     """Returns the measure of each group, as in "total hours per project"."""
     each = _EACH.search(text)
     columns = [] if each is None else _named(reading, each["words"])
     if each is None or len(columns) != 1:
         return None
-    measure = _of_amounts(reading, text[: each.start()], text, columns[0])
+    measure = _find_amounts(reading, text[: each.start()], text, columns[0])
     if measure is None and (number := _NUMBER.search(text[: each.start()])):
-        measure = _of_rows(reading, number["what"])
+        measure = _find_rows(reading, number["what"])
     groups = [] if measure is None else _groups(reading, columns[0], measure)
     if measure is None or not 0 < len(groups) <= _MOST_GROUPS:
         return None
@@ -221,15 +221,15 @@ def _measure(reading: Reading, text: str, order: re.Match, group: int) -> _Measu
         if number is None:
             return _Measure(COUNT, None)
         what = number["what"]
-        return _of_amounts(reading, what, text, group) or _of_rows(reading, what)
+        return _find_amounts(reading, what, text, group) or _find_rows(reading, what)
     is_most = order.group().startswith(("most", "fewest", "least"))
     is_computed = OF_SUMS.search(what) or OF_AVERAGES.search(text)
     if is_most and not is_computed and reading.counts_rows(_noun(what)):
-        return _of_rows(reading, what)
-    amounts = _of_amounts(reading, what, text, group, text[: order.start()])
+        return _find_rows(reading, what)
+    amounts = _find_amounts(reading, what, text, group, text[: order.start()])
     if amounts is not None or not is_most or is_computed or reading.amount(_noun(what), [group]):
         return amounts
-    return _of_rows(reading, what)
+    return _find_rows(reading, what)
 
 
 def _noun(what: str) -> str:
@@ -237,7 +237,7 @@ def _noun(what: str) -> str:
     return _ENDS.split(OF_AVERAGES.sub("", OF_SUMS.sub("", what)) + " ")[0].strip()
 
 
-def _of_amounts(
+def _find_amounts(
     reading: Reading, what: str, text: str, group: int, before: str = ""
 ) -> _Measure | None:
     """Returns the sum or average of the column of numbers that a phrase names."""
@@ -250,7 +250,7 @@ def _of_amounts(
     return _Measure(operation, column)
 
 
-def _of_rows(reading: Reading, what: str) -> _Measure | None:
+def _find_rows(reading: Reading, what: str) -> _Measure | None:
     """Returns the number of rows if a noun, besides words of conditions, says what these are."""
     words = frozenset(pruning.words(_noun(what))) - STOP_WORDS
     rest = words - reading.program.said
@@ -275,7 +275,7 @@ def _groups(reading: Reading, column: int, measure: _Measure) -> list[_Group]:
     return groups
 
 
-def _of_best_rows(
+def _find_of_best_rows(
     reading: Reading, text: str, column: int, measure: _Measure, is_largest: bool
 ) -> set[str] | None:
     """Returns the groups of the best rows, which "the most tickets" may mean too.

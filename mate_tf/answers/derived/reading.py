@@ -80,7 +80,7 @@ def certain(sheet: Sheet, meaning: Meaning, programs: Iterable[Program]) -> Prog
 
 
 class Reading:
-    """What the kinds of derived answers need of a question and a table.
+    """A question and a table, as the kinds of derived answers read them.
 
     Args:
         sheet: the table.
@@ -155,7 +155,7 @@ class Reading:
     def compute_each(
         self, operation: str, sets: Iterable[np.ndarray], column: int
     ) -> list[float] | None:
-        """Returns `compute` of several sets of rows; None if one of them has no result."""
+        """Returns `compute` of sets of rows, each <bool>[rows]; None if one has no result."""
         values = [self.compute(operation, rows, column) for rows in sets]
         known = [value for value in values if value is not None]
         return known if len(known) == len(values) else None

@@ -1,4 +1,4 @@
-"""Finds what a question derives from several sets of rows, if it is of one of the known kinds."""
+"""The kinds of derived answers, and which of them a question asks for."""
 
 from mate_tf.answers import beyond
 from mate_tf.answers.derived import differences, existence, groups, places, shares
