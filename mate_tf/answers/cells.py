@@ -44,6 +44,19 @@ _OPERATORS = {
 }
 """Words that say an operation, misspelt ones too."""
 
+_UNITS = {
+    "euro": ("€", "eur"),
+    "dollar": ("$", "usd"),
+    "pound": ("£", "gbp"),
+    "metre": ("m",),
+    "meter": ("m",),
+    "kilometre": ("km",),
+    "minute": ("min",),
+    "hour": ("h", "hr"),
+    "litre": ("l",),
+}
+"""Names of units, and how columns write them."""
+
 _SMALL = frozenset(
     pruning.words(
         "everything everyone however know marked work go leave right i you he she we it they my "
@@ -56,7 +69,8 @@ _SMALL = frozenset(
         "where why because since if then but or and about across along per via within between "
         "among during until till out up down in into over under off away together all alltogether "
         "single overall whole entire exactly inclusive respectively called named known given "
-        "recorded listed noted file data sheet table id ids included including everybody told us"
+        "recorded listed noted file data sheet table id ids included including everybody anyone "
+        "anybody told us"
     )
 )
 """Words that say nothing about a table, besides `STOP_WORDS` and `usual_words`."""
@@ -132,7 +146,7 @@ def left_over(
     said = said.union(STOP_WORDS, *(meaning.named(each) for each in used | keys))
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
-    said |= unimportant(meaning.question, program, operation)
+    said |= unimportant(sheet, meaning.question, program, column, operation)
     if (
         operation != COUNT and sheet.is_key(column) and sheet.has_codes(column)
     ):  # "which bill" has the number R-17
@@ -178,14 +192,19 @@ def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word
     return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
 
 
-def unimportant(question: str, program: Program, operation: str) -> frozenset[str]:
-    """Returns words of a question that a table need not have: small ones, and what is counted.
+def unimportant(
+    sheet: Sheet, question: str, program: Program, column: int, operation: str
+) -> frozenset[str]:
+    """Returns words of a question that a table need not have.
 
-    If all rows are counted, "how many wins" has to name them.
+    They are small ones, the unit of the answer's column, and what is counted; but if all rows are
+    counted, "how many wins" has to name them.
     """
     is_count = operation == COUNT and program.conditions
     is_count = is_count and not _OF_WHOM.search(question.lower())
-    return _SMALL.union(_word(_COUNTED, question) if is_count else ())
+    written = {*pruning.words(sheet.names[column]), sheet.columns[column].unit.lower()}
+    units = {word for word, spellings in _UNITS.items() if written & {*spellings}}
+    return _SMALL.union(units, _word(_COUNTED, question) if is_count else ())
 
 
 def _word(pattern: re.Pattern, question: str) -> set[str]:

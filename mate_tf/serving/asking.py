@@ -227,7 +227,7 @@ class Asking:
             aggregates=True,  # programs do, whatever heads the model has
             explained=program.said
             | sheet.title_words
-            | cells.unimportant(question, program, operation),
+            | cells.unimportant(sheet, question, program, joined.column, operation),
             says_cells=bool(meaning.texts_of(program)),
             is_ordered=meaning.names_order(program),
             computed_of=None if joined.explanation is None else joined.explanation.program.columns,
