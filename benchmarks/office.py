@@ -23,7 +23,10 @@ from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.text import percent
 
 DATA = common.ROOT / "tests" / "office"
-SETS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+SETS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+    "tenth",
+)
 RIGHT, WRONG, REFUSED, SAID = "right", "shown wrong", "not answered", "rightly not answered"
 """What becomes of a question; the last one of those that have no answer."""
 

@@ -129,7 +129,7 @@ def _shown(aggregation, values, columns: Sequence[Column], notes: Sequence[str])
         )
     column = columns[0]
     if column.kind is Kind.DURATION:
-        return OperationResult(total, _duration(total), tuple(notes))
+        return OperationResult(total, written_duration(total), tuple(notes))
     if any(column.is_converted for column in columns):  # 0.3 km next to 5 km
         value = float(f"{total:.12g}")
         return OperationResult(value, f"{_number(value)} {column.unit}", (*notes,))
@@ -142,7 +142,7 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() else str(value)
 
 
-def _duration(seconds: float) -> str:
+def written_duration(seconds: float) -> str:
     """Returns seconds as h:mm:ss, with a fraction of two digits if there is one."""
     sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 2)
     minutes, rest = divmod(seconds, 60)

@@ -15,6 +15,7 @@ from mate_tf.answers.execution import AGGREGATIONS
 from mate_tf.errors import InputError
 from mate_tf.serving import answer_notes
 from mate_tf.serving.prepared import PreparedTable
+from mate_tf.tables.columns import Kind
 from mate_tf.tables.table import Table
 
 
@@ -184,12 +185,11 @@ def from_class(
     )
 
 
-def from_derived(prepared: PreparedTable, question: str, found: Derived) -> Answer:
+def from_derived(prepared: PreparedTable, found: Derived) -> Answer:
     """Returns what was derived from several sets of rows as an answer.
 
     Args:
         prepared: the table.
-        question: the question.
         found: what was derived.
     """
     table = prepared.table
@@ -197,12 +197,9 @@ def from_derived(prepared: PreparedTable, question: str, found: Derived) -> Answ
         AnswerCell(row, found.column, table.rows[row][found.column], 1.0) for row in found.rows
     )
     used = sorted({*found.program.columns, *found.columns, found.column})
-    remarks = answer_notes.describe_order(
-        question,
-        [table.columns[column] for column in used],
-        [prepared.columns[column] for column in used],
-        prepared.totals,
-    )
+    read = [(table.columns[n], prepared.columns[n]) for n in used]
+    values = [each for each in read if each[1].kind is not Kind.TEXT]
+    remarks = answer_notes.describe_gaps(values, prepared.totals, "have no {} and are left out")
     return Answer(
         cells=tuple(cells),
         aggregation=execution.NONE,

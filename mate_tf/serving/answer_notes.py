@@ -5,7 +5,7 @@ Does not import TensorFlow.
 
 import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mate_tf.answers import asked
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
@@ -151,18 +151,31 @@ def describe_order(
     said = {_stem(word) for word in _words(question)}
     ordered = [each for each in zip(names, columns, strict=True) if each[1].kind is not Kind.TEXT]
     named = [each for each in ordered if said & {_stem(word) for word in _words(each[0])}]
+    return describe_gaps(named or ordered, totals, "have no {} and no place in an order")
+
+
+def describe_gaps(
+    columns: Iterable[tuple[str, Column]], totals: Collection[int], without: str
+) -> list[str]:
+    """Says what columns of numbers, dates or times are without, as `describe_order` does.
+
+    Args:
+        columns: name and cells of each.
+        totals: rows that are totals of the others.
+        without: says of cells without a value what becomes of them; "{}" stands for the kind.
+    """
     remarks = [f"row {row + 1} is taken as a total of the others" for row in sorted(totals)]
-    for name, column in named or ordered:
+    for name, column in columns:
         remarks += [f"{name}: {note}" for note in column.notes]
         units = sorted(set(column.other_units.values()))
         if units:
             remarks.append(
                 f"{name}: cells in {', '.join(units)} are not compared with {column.unit}"
             )
-        without = column.values.count(None) - len(column.other_units)
-        if without:
-            count = f"{without} of {len(column.values)} cells"
-            remarks.append(f"{name}: {count} have no {column.kind} and no place in an order")
+        number = column.values.count(None) - len(column.other_units)
+        if number:
+            count = f"{number} of {len(column.values)} cells"
+            remarks.append(f"{name}: {count} {without.format(column.kind)}")
     return remarks
 
 

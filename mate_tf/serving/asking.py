@@ -178,7 +178,7 @@ class Asking:
         found = kinds.find(sheet, meaning) if computes and not self._refers(previous) else None
         if found is not None:
             yield []
-            return from_derived(prepared, question, found)
+            return from_derived(prepared, found)
         shape = table.num_rows, table.num_columns
         before = [row for row, _ in previous.coordinates] if self._refers(previous) else []
         order = selections.order_of_windows(

@@ -199,3 +199,39 @@ def test_rows_of_totals_do_not_count():
     sheet = Sheet(names, texts, columns.read(names, texts), totals=[3])
     found = kinds.find(sheet, Meaning(sheet, "which city has the most units in total?"))
     assert found.note == "largest sum of Units by City: Bern 6, Rome 3"
+
+
+@pytest.fixture
+def runs():
+    """runs(question): what is derived of a table with durations and two currencies."""
+    names = ("Runner", "Club", "Time", "Fee", "Prize")
+    rows = (
+        ("Ann", "Hawks", "1:10:30", "€ 20", "$5"),
+        ("Bo", "Owls", "1:05:10", "€ 25", "$9"),
+        ("Cy", "Owls", "1:20:00", "$ 90", "$7"),
+        ("Di", "Hawks", "0:59:30", "€ 30", "$3"),
+    )
+    texts = [list(texts) for texts in zip(*rows, strict=True)]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    return lambda question: kinds.find(sheet, Meaning(sheet, question))
+
+
+def test_durations_are_written_as_such(runs):
+    found = runs("difference in time between Ann and Bo?")
+    assert (found.text, found.value) == ("0:05:20", 320)
+    assert runs("total time per club").text == "Hawks 2:10:00, Owls 2:25:10"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "total fee per club",
+        "which club has the highest total fee overall?",
+        "how much more is the fee of Cy than of Ann?",
+        "difference between the fee and the prize of Ann?",
+        "difference between the time and the prize of Ann?",
+    ],
+)
+def test_units_are_not_mixed(runs, question):
+    assert runs(question) is None
+    assert runs("how much more is the fee of Bo than of Ann?").value == 5

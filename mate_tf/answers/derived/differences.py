@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.answers.derived.reading import OF_AVERAGES, OF_SUMS, Derived, Reading, shown
+from mate_tf.answers.derived.reading import OF_AVERAGES, OF_SUMS, Derived, Reading
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.answers.programs import Condition, Program
 from mate_tf.tables import column_nouns, pruning
@@ -92,6 +92,9 @@ def _subtract_cells(
 ) -> Derived | None:
     """Returns the difference of two cells, each a row and a column, without its sign."""
     sheet, cells, values = reading.sheet, (first, second), []
+    one, other = (sheet.columns[column] for _, column in cells)
+    if one.kind != other.kind or (one.unit != other.unit and one.unit and other.unit):
+        return None
     for row, column in cells:
         value = reading.compute(SUM, sheet.mask(np.array([row])), column)
         if value is None:
@@ -100,7 +103,7 @@ def _subtract_cells(
     value = abs(values[0] - values[1])
     return Derived(
         kind="difference",
-        text=shown(value),
+        text=reading.written(value, first[1]),
         value=value,
         rows=tuple(row for row, _ in cells),
         column=first[1],
@@ -153,13 +156,14 @@ def _subtract_rows(reading: Reading, first: Condition, second: Condition) -> Der
     elif _LESS.search(text):
         value = -value
     of = {COUNT: "number of rows", AVERAGE: "average of ", SUM: "" if is_one else "sum of "}
+    written = [reading.written(each, column) for each in values]
     note = of[operation] + ("" if column is None else sheet.names[column])
-    note += f": {first.text} {shown(values[0])}, {second.text} {shown(values[1])}"
+    note += f": {first.text} {written[0]}, {second.text} {written[1]}"
     if shared:
         note += f", of rows where {Program(shared)}"
     return Derived(
         kind="difference",
-        text=shown(value),
+        text=reading.written(value, column),
         value=value,
         rows=tuple(np.flatnonzero(one | two).tolist()),
         column=first.column if column is None else column,

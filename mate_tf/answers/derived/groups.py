@@ -13,7 +13,6 @@ from mate_tf.answers.derived.reading import (
     OPERATIONS,
     Derived,
     Reading,
-    shown,
 )
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.tables import column_nouns, pruning
@@ -88,14 +87,15 @@ class _Measure(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """A group: its measure, its text, and its rows <bool>[rows]."""
+    """A group: its measure, also in words, its text, and its rows <bool>[rows]."""
 
     value: float
+    written: str
     name: str
     rows: np.ndarray
 
     def __str__(self):
-        return f"{self.name} {shown(self.value)}"
+        return f"{self.name} {self.written}"
 
 
 def find(reading: Reading) -> Derived | None:
@@ -271,7 +271,8 @@ def _groups(reading: Reading, column: int, measure: _Measure) -> list[_Group]:
         value = reading.compute(measure.operation, own, measure.column or 0)
         if value is None:
             return []
-        groups.append(_Group(value, sheet.texts[column][int(own.argmax())].strip(), own))
+        written = reading.written(value, measure.column)
+        groups.append(_Group(value, written, sheet.texts[column][int(own.argmax())].strip(), own))
     return groups
 
 

@@ -145,12 +145,20 @@ class Reading:
         """Returns an operation over the cells of rows <bool>[rows]; None if it has no result."""
         if operation == COUNT:
             return float(rows.sum())
-        texts = self.sheet.texts[column]
+        texts, others = self.sheet.texts[column], self.sheet.columns[column].other_units
+        if not others.keys().isdisjoint(np.flatnonzero(rows).tolist()):
+            return None  # dollars among euros
         if operation == SUM and rows.sum() > 1 and not self.can_be_added(column):
             return None
         taken = [(int(row), column, texts[int(row)]) for row in np.flatnonzero(rows)]
         read, names = self.sheet.columns, self.sheet.names
         return computed.compute(operation, taken, read, names).value if taken else None
+
+    def written(self, value: float, column: int | None) -> str:
+        """Returns a value of a column, or a number of rows (None), as text."""
+        if column is not None and self.sheet.columns[column].kind is Kind.DURATION:
+            return computed.written_duration(value)
+        return shown(value)
 
     def compute_each(
         self, operation: str, sets: Iterable[np.ndarray], column: int
