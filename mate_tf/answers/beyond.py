@@ -166,8 +166,12 @@ def _measured(sheet: Sheet, meaning: Meaning, column: int) -> str:
 def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Returns the column of pieces if "how many" is followed by a cell, as "how many chairs"."""
     said = asked.words_of_count(meaning.question)
-    if not any(said & words for words in meaning.texts_of(program).values()):
-        return ""
+    is_cell = any(said & words for words in meaning.texts_of(program).values())
+    return column_of_pieces(sheet) if is_cell else ""
+
+
+def column_of_pieces(sheet: Sheet) -> str:
+    """Returns the name of a column of numbers of pieces, which rows do not tell; "" if none is."""
     pieces = (
         name
         for name, read in zip(sheet.names, sheet.columns, strict=True)

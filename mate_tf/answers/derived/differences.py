@@ -25,6 +25,10 @@ _HIGH = "(?:the )?(?:highest|largest|biggest|longest|maximum|max|most expensive)
 _LOW = "(?:the )?(?:lowest|smallest|shortest|minimum|min|cheapest)"
 _ENDS = re.compile(rf"\bbetween (?:{_HIGH} and {_LOW}|{_LOW} and {_HIGH})\b")
 _TWO = re.compile(r"\bbetween (?P<first>.+?) and (?P<second>.+)")
+_VERB = re.compile(
+    r" (?:did|does|do|is|are|was|were|has|have|had|came|come|comes|get|got|than|from|in|on|at|"
+    r"under)\b"
+)
 _THAN = re.compile(r"\bthan\b")
 _SAID = frozenset(
     pruning.words(
@@ -189,6 +193,6 @@ def _compared(reading: Reading, used: Collection[int]) -> _Compared | None:
             return _Compared(known[0], False, frozenset(pruning.words(compared.group())))
     is_whole = all(" is " in each.text or each.value for each in reading.program.conditions)
     if match is not None and match.group().startswith("how many") and is_whole:
-        noun = frozenset(pruning.words(match["what"])[:1]) - reading.program.said
-        return _Compared(None, True, noun) if reading.is_of_rows(noun) else None
+        rest = reading.rest_of_rows(_VERB.split(match["what"])[0])
+        return None if rest is None else _Compared(None, True, rest)
     return None

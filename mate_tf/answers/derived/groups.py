@@ -19,7 +19,7 @@ from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
-_LARGEST = r"most|highest|largest|biggest|greatest|top|max(?:imum)?|best|busiest"
+_LARGEST = r"most|highest|largest|biggest|greatest|top|max(?:imum)?|busiest"
 _SMALLEST = r"fewest|least|lowest|smallest|min(?:imum)?"
 _ORDER = re.compile(
     rf"(?<!\bat )\b(?:(?P<largest>{_LARGEST})|(?P<smallest>{_SMALLEST}))\b(?P<what>[^?.,]*)"
@@ -206,8 +206,11 @@ def _named(reading: Reading, phrase: str) -> list[int]:
     """Returns the columns of groups that a phrase names, by most of its words."""
     words = [word for word in pruning.words(phrase)[:_MOST_WORDS] if word not in STOP_WORDS]
     stems, first = {*map(stem, words)}, stem(words[0]) if words else ""
-    own = [{*map(stem, pruning.words(name))} for name in reading.sheet.names]
-    shared = [len(stems & each) for each in own]
+    names = [{*pruning.words(name)} for name in reading.sheet.names]
+    own = [{*map(stem, each)} for each in names]
+    # "Order" is rather the column "Order No" than "Ordered on".
+    pairs = zip(names, own, strict=True)
+    shared = [len({*words} & exact) + len(stems & alike) for exact, alike in pairs]
     best = [n for n, count in enumerate(shared) if count == max(shared) > 0]
     named = [n for n in best or reading.named(words[:1]) if n in {*_repeated(reading)}]
     return [n for n in named if first in own[n]] or named
@@ -252,10 +255,8 @@ def _find_amounts(
 
 def _find_rows(reading: Reading, what: str) -> _Measure | None:
     """Returns the number of rows if a noun, besides words of conditions, says what these are."""
-    words = frozenset(pruning.words(_noun(what))) - STOP_WORDS
-    rest = words - reading.program.said
-    is_known = words and reading.is_of_rows(rest)
-    return _Measure(COUNT, None, rest) if is_known else None
+    rest = reading.rest_of_rows(_noun(what))
+    return None if rest is None else _Measure(COUNT, None, rest)
 
 
 def _groups(reading: Reading, column: int, measure: _Measure) -> list[_Group]:

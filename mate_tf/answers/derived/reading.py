@@ -187,10 +187,20 @@ class Reading:
         words, own = {*noun.split()}, (self.sheet.names[column] for column in self.amounts())
         if any(words & {*name.lower().replace("_", " ").split()} for name in own):
             return False
-        words = {*pruning.words(noun)} - STOP_WORDS - self.program.said
-        return bool(words) and self.is_of_rows(words)
+        rest = self.rest_of_rows(noun)
+        return rest is not None and bool(rest)
 
-    def is_of_rows(self, words: Collection[str]) -> bool:
+    def rest_of_rows(self, noun: str) -> frozenset[str] | None:
+        """Returns the words of a noun besides conditions if it says what the rows are, or None.
+
+        "Lamps" alone does not if the table has numbers of pieces.
+        """
+        words = frozenset(pruning.words(noun)) - STOP_WORDS
+        rest = words - self.program.said
+        is_clear = rest or not beyond.column_of_pieces(self.sheet)
+        return rest if words and is_clear and self._is_of_rows(rest) else None
+
+    def _is_of_rows(self, words: Collection[str]) -> bool:
         """Returns whether words say what the rows are: they name ids, or are in the title."""
         ids = {
             stem(word)[:ALIKE]

@@ -20,6 +20,7 @@ _VERB = re.compile(
 )
 """Ends what the whole is: "the cats" of "what percentage of the cats are neutered"."""
 
+_SHARES = frozenset(pruning.words("percent percentage pct share rate proportion fraction"))
 _SAID = frozenset(
     pruning.words(
         "what percent percentage per cent share proportion fraction of out all the total in as a "
@@ -38,7 +39,7 @@ def find(reading: Reading) -> Derived | None:
     noun = reading.text[match.start("what") : end]
     of_whole = [each for each in program.conditions if reading.begin(each) < end]
     if len(of_whole) == len(program.conditions):  # "the share of cats": of all rows
-        if len(of_whole) > 1:
+        if len(of_whole) > 1 or _has_shares(reading) or reading.sheet.is_key(of_whole[0].column):
             return None
         of_whole = []
     words = " ".join(each for each in noun.split() if {*pruning.words(each)} - _SAID)
@@ -68,6 +69,12 @@ def find(reading: Reading) -> Derived | None:
         columns=frozenset() if column is None else frozenset([column]),
         said=_SAID.union(_said(reading, noun, column)),
     )
+
+
+def _has_shares(reading: Reading) -> bool:
+    """Returns whether the table has a column of shares, which "the percentage of X" may mean."""
+    pairs = zip(reading.sheet.names, reading.sheet.columns, strict=True)
+    return any("%" in name + read.unit or _SHARES & {*pruning.words(name)} for name, read in pairs)
 
 
 def _said(reading: Reading, noun: str, column: int | None) -> Collection[str]:
