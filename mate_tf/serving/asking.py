@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond, cells
+from mate_tf.answers import asked, beyond, cells, left_out
 from mate_tf.answers.derived import kinds
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
@@ -209,7 +209,7 @@ class Asking:
         answer = from_cells(prepared, joined.outputs(shape), cuts)
         problem = beyond.problem(sheet, meaning)
         program = Program() if joined.explanation is None else joined.explanation.program
-        problem = problem or beyond.in_program(sheet, meaning, program)
+        problem = problem or left_out.in_program(sheet, meaning, program)
         problem = problem or cells.problem(
             *(sheet, meaning, program, joined.rows, joined.column),
             *(joined.operation, joined.num_distinct_of),

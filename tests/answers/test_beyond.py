@@ -2,7 +2,7 @@
 
 import pytest
 
-from mate_tf.answers import beyond
+from mate_tf.answers import beyond, left_out
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import columns
@@ -59,7 +59,7 @@ def test_in_program(question, chosen, expected):
     sheet = Sheet(names, texts, columns.read(names, texts))
     meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
-    assert beyond.in_program(sheet, meaning, program) == expected
+    assert left_out.in_program(sheet, meaning, program) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_an_amount_that_several_columns_have(question, chosen, problem):
     sheet = Sheet(list(table), texts, columns.read(list(table), texts))
     meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
-    assert beyond.in_program(sheet, meaning, program) == problem
+    assert left_out.in_program(sheet, meaning, program) == problem

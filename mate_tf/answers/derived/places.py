@@ -1,4 +1,4 @@
-"""Places in an order: the second highest value, the last but one."""
+"""Places in an order, such as the second highest value."""
 
 import re
 

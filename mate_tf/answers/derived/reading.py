@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond, cells, computed, expected
+from mate_tf.answers import asked, cells, computed, expected, left_out
 from mate_tf.answers.conditions import ALIKE, is_id, stem
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.answers.meaning import Meaning
@@ -76,7 +76,7 @@ def certain(sheet: Sheet, meaning: Meaning, programs: Iterable[Program]) -> Prog
     rivals = (each for each in others if len(each.said) == len(best.said))
     if any((each.rows(sheet.rows) != rows).any() for each in rivals):
         return None
-    return None if beyond.in_conditions(sheet, meaning, best) else best
+    return None if left_out.in_conditions(sheet, meaning, best) else best
 
 
 class Reading:
@@ -197,7 +197,7 @@ class Reading:
         """
         words = frozenset(pruning.words(noun)) - STOP_WORDS
         rest = words - self.program.said
-        is_clear = rest or not beyond.column_of_pieces(self.sheet)
+        is_clear = rest or not left_out.column_of_pieces(self.sheet)
         return rest if words and is_clear and self._is_of_rows(rest) else None
 
     def _is_of_rows(self, words: Collection[str]) -> bool:
