@@ -88,12 +88,12 @@ class Answer:
         Returns:
             coordinates and cells: (row, column) and text of each cell. aggregator: the operation.
             answer: the texts, separated by commas, after the operation if there is one, as in
-            "SUM > 3, 4"; the result is not in it. Without cells the text of this answer.
+            "SUM > 3, 4"; the result is not in it. Otherwise the text of this answer.
         """
         cells = [cell.text for cell in self.cells]
         operation = "" if self.aggregation == execution.NONE else f"{self.aggregation} > "
         return {
-            "answer": operation + ", ".join(cells) if cells else self.text,
+            "answer": operation + ", ".join(cells) if operation and cells else self.text,
             "coordinates": self.coordinates,
             "cells": cells,
             "aggregator": self.aggregation,
