@@ -24,8 +24,7 @@ import common
 from mate_tf.data import records
 from mate_tf.data.interactions import Question, given, interaction_from_table, table_of
 from mate_tf.evaluation import baselines, denotation, metrics
-from mate_tf.evaluation.predictions import Prediction
-from mate_tf.serving import presets
+from mate_tf.serving import dataset_answers, presets
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.table import Table
 
@@ -63,9 +62,7 @@ def ask(predictor: Predictor, interactions):
     predicted = {}
     for interaction, answer in zip(interactions, answers, strict=True):
         name = interaction.questions[0].id
-        predicted[name] = Prediction(
-            name, tuple(answer.coordinates), aggregation=answer.aggregation or "NONE"
-        )
+        predicted[name] = dataset_answers.prediction(name, answer, ())
     return predicted, answers, (time.perf_counter() - start) / len(interactions)
 
 

@@ -75,6 +75,8 @@ def candidates(
     for number, interaction in enumerate(interactions):
         question = interaction.questions[0]
         predictor.ask(table_of(interaction), question.original_text)
+        if not recorded:  # derived by words alone, without programs
+            continue
         answers = recorded.pop()
         right = [is_right(interaction, question.id, each, judge) for each in answers]
         found.append(([each.features for each in answers], np.array(right, bool)))

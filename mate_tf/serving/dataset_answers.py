@@ -80,12 +80,15 @@ def prediction(question_id: str, answer: Answer | None, class_names: Sequence[st
     index = None
     if not answer.cells and answer.text in class_names:
         index = list(class_names).index(answer.text)
+    is_text = answer.cells and answer.aggregation == NONE
+    is_text = is_text and answer.text != ", ".join(cell.text for cell in answer.cells)
     return Prediction(
         question_id,
         tuple(answer.coordinates),
         tuple(cell.probability for cell in answer.cells),
         aggregation=answer.aggregation,
         class_index=index,
+        texts=(answer.text,) if is_text else (),  # a difference or "yes", derived from the cells
     )
 
 

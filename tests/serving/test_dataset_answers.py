@@ -68,3 +68,15 @@ def test_classes():
     answer = Answer((), "NONE", None, 0.9, "yes")
     made = dataset_answers.prediction("q", answer, ["no", "yes"])
     assert (made.coordinates, made.class_index) == ((), 1)
+
+
+def test_what_is_derived_from_cells_is_judged_by_its_text():
+    cells = (AnswerCell(0, 1, "4", 1.0), AnswerCell(1, 1, "3", 1.0))
+    made = dataset_answers.prediction("t-0_0", Answer(cells, "NONE", 1.0, 0.9, "1"), ())
+    assert (made.texts, made.coordinates) == (("1",), ((0, 1), (1, 1)))
+    for answer in (
+        Answer(cells, "NONE", None, 0.9, "4, 3"),
+        Answer(cells, "SUM", 7.0, 0.9, "7"),
+        Answer((), "NONE", None, 0.9, "", answerable=False),
+    ):
+        assert dataset_answers.prediction("t-0_0", answer, ()).texts == ()

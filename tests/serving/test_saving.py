@@ -260,5 +260,7 @@ def test_the_dict_of_transformers():
         "aggregator": "SUM",
     }
     assert Answer(cells, "NONE", None, 0.8, "30, 41").to_huggingface()["answer"] == "30, 41"
+    derived = Answer(cells, "NONE", 11.0, 0.9, "11").to_huggingface()
+    assert (derived["answer"], derived["cells"]) == ("11", ["30", "41"])
     of_class = Answer((), "NONE", None, 0.8, "refuted").to_huggingface()
     assert (of_class["answer"], of_class["cells"]) == ("refuted", [])
