@@ -100,7 +100,7 @@ def _subtract_cells(
     if one.kind != other.kind or (one.unit != other.unit and one.unit and other.unit):
         return None
     for row, column in cells:
-        value = reading.compute(SUM, sheet.mask(np.array([row])), column)
+        value = reading.compute(SUM, np.array([row]), column)
         if value is None:
             return None
         values.append(value)

@@ -87,7 +87,7 @@ class _Measure(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """A group: its measure, also in words, its text, and its rows <bool>[rows]."""
+    """A group: its measure, also in words, its text, and its rows <int64>[n]."""
 
     value: float
     written: str
@@ -154,7 +154,7 @@ def _derived(reading: Reading, column: int, measure: _Measure, answer, groups, n
         kind="group",
         text=answer,
         value=None,
-        rows=tuple(int(each.rows.argmax()) for each in groups),
+        rows=tuple(int(each.rows[0]) for each in groups),
         column=column,
         note=note,
         program=program,
@@ -266,14 +266,14 @@ def _groups(reading: Reading, column: int, measure: _Measure) -> list[_Group]:
         return []
     base, groups = program.rows(sheet.rows), []
     for rows in sheet.distinct[column].values():
-        own = base & sheet.mask(rows)
-        if not own.any():
+        own = rows[base[rows]]
+        if not len(own):
             continue
         value = reading.compute(measure.operation, own, measure.column or 0)
         if value is None:
             return []
         written = reading.written(value, measure.column)
-        groups.append(_Group(value, written, sheet.texts[column][int(own.argmax())].strip(), own))
+        groups.append(_Group(value, written, sheet.texts[column][int(own[0])].strip(), own))
     return groups
 
 

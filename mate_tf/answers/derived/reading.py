@@ -142,15 +142,15 @@ class Reading:
         return bool(_MONEY.search(phrase))
 
     def compute(self, operation: str, rows: np.ndarray, column: int) -> float | None:
-        """Returns an operation over the cells of rows <bool>[rows]; None if it has no result."""
+        """Returns an operation over the cells of rows <int64>[n]; None if it has no result."""
         if operation == COUNT:
-            return float(rows.sum())
+            return float(len(rows))
         texts, others = self.sheet.texts[column], self.sheet.columns[column].other_units
-        if not others.keys().isdisjoint(np.flatnonzero(rows).tolist()):
+        if not others.keys().isdisjoint(rows.tolist()):
             return None  # dollars among euros
-        if operation == SUM and rows.sum() > 1 and not self.can_be_added(column):
+        if operation == SUM and len(rows) > 1 and not self.can_be_added(column):
             return None
-        taken = [(int(row), column, texts[int(row)]) for row in np.flatnonzero(rows)]
+        taken = [(row, column, texts[row]) for row in rows.tolist()]
         read, names = self.sheet.columns, self.sheet.names
         return computed.compute(operation, taken, read, names).value if taken else None
 
@@ -164,7 +164,7 @@ class Reading:
         self, operation: str, sets: Iterable[np.ndarray], column: int
     ) -> list[float] | None:
         """Returns `compute` of sets of rows, each <bool>[rows]; None if one has no result."""
-        values = [self.compute(operation, rows, column) for rows in sets]
+        values = [self.compute(operation, np.flatnonzero(rows), column) for rows in sets]
         known = [value for value in values if value is not None]
         return known if len(known) == len(values) else None
 
