@@ -1,5 +1,7 @@
 """Answers that compare several sets of rows, found by the words of a question alone."""
 
+import random
+
 import pytest
 
 from mate_tf.answers.derived import kinds
@@ -247,3 +249,42 @@ def test_durations_are_written_as_such(runs):
 def test_units_are_not_mixed(runs, question):
     assert runs(question) is None
     assert runs("how much more is the fee of Bo than of Ann?").value == 5
+
+
+ODD_CELLS = (
+    *(("", "", "", ""), ("1", "2", "nan", "inf"), ("1e308", "1e308", "1e308", "-1e308")),
+    *(("yes", "no", "", "x"), ("a(b", "[c", r"\d+", "*"), ("2024-01-01", "5 May", "", "13:00")),
+    *(("€5", "$5", "5", "%"), ("é", "中文", "\0", "x"), ("the most", "total", "per", "average")),
+    ("1:00:00", "0:30", "90 min", "x"),
+)
+ODD_NAMES = ("", "City", "Total (x", "most", "per [", "Unit price", "%", "Order No", "yes", "Time")
+ODD_QUESTIONS = (
+    *(
+        "which {0} has the most {1}?",
+        "total {1} per {0}",
+        "what percentage of {1} are {2}?",
+        "most",
+    ),
+    *(
+        "how many more {1} does {2} have than {3}?",
+        "difference between {2} and {3}",
+        "was {2} {3}?",
+    ),
+    *("which {0} has the second highest {1}?", "is there any {2}?", "the most common {0}", "?"),
+    *("who has the highest total {1} overall?", "difference between the highest and lowest {1}"),
+)
+
+
+def test_odd_tables_have_an_answer_or_none():
+    draw = random.Random(0)
+    for _ in range(400):
+        rows = draw.choice((0, 1, 4, 4))
+        cells = [draw.choice(ODD_CELLS)[:rows] for _ in range(draw.randrange(1, 5))]
+        names = tuple(draw.choice(ODD_NAMES) for _ in cells)
+        sheet = Sheet(names, cells, columns.read(names, cells), title="a [b")
+        words = [*names, *(text for texts in cells for text in texts), "foo"]
+        question = draw.choice(ODD_QUESTIONS).format(*(draw.choice(words) for _ in range(4)))
+        found = kinds.find(sheet, Meaning(sheet, question))
+        if found is not None:
+            assert found.text.strip() not in ("", "inf", "nan"), question
+            assert all(row < rows for row in found.rows)

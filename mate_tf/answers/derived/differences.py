@@ -1,5 +1,6 @@
 """Differences of two cells, of sums over two sets of rows, and of the ends of a column."""
 
+import math
 import re
 from collections.abc import Collection
 from typing import NamedTuple
@@ -105,6 +106,8 @@ def _subtract_cells(
             return None
         values.append(value)
     value = abs(values[0] - values[1])
+    if not math.isfinite(value):
+        return None
     return Derived(
         kind="difference",
         text=reading.written(value, first[1]),
@@ -155,6 +158,8 @@ def _subtract_rows(reading: Reading, first: Condition, second: Condition) -> Der
     if values is None:
         return None
     value = values[0] - values[1]
+    if not math.isfinite(value):
+        return None
     if _WITHOUT_SIGN.search(text):
         value = abs(value)
     elif _LESS.search(text):

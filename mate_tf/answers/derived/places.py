@@ -37,7 +37,7 @@ def find(reading: Reading) -> Derived | None:
         return None  # of equal values nobody can tell which one is second
     row = int(rows[place - 1])
     column = _column(reading, program)
-    if column is None:
+    if column is None or not sheet.texts[column][row].strip():
         return None
     note = f"place {place} of {order.text.removeprefix('largest ').removeprefix('smallest ')}, "
     note += "from the largest" if order.is_largest else "from the smallest"

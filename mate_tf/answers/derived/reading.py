@@ -150,7 +150,7 @@ class Reading:
             return None  # dollars among euros
         if operation == SUM and len(rows) > 1 and not self.can_be_added(column):
             return None
-        taken = [(row, column, texts[row]) for row in rows.tolist()]
+        taken = [(row, column, texts[row]) for row in map(int, rows)]
         read, names = self.sheet.columns, self.sheet.names
         return computed.compute(operation, taken, read, names).value if taken else None
 
