@@ -77,12 +77,18 @@ def _no_such_key(sheet: Sheet, text: str) -> str:
         nouns = [word for word in pruning.words(name) if not is_id(word)]
         is_key = len(sheet.distinct[column]) == sheet.num_rows or is_id(name)
         match = re.search(rf"\b{re.escape(nouns[0])} {_KEY}", text) if nouns and is_key else None
-        if match is None:
+        if match is None or sheet.columns[column].kind is Kind.DATE:
             continue
-        said = {*pruning.words(match["key"])}
-        if not any(said & {*key} for texts in sheet.distinct for key in texts):
+        said, plain = {*pruning.words(match["key"])}, _plain(match["key"])
+        is_part = any(said & {*key} for texts in sheet.distinct for key in texts)
+        if not is_part and plain not in map(_plain, sheet.texts[column]):
             return f"{name!r} has no {match['key']!r}"
     return ""
+
+
+def _plain(key: str) -> str:
+    """Returns an id without signs and zeros in front, as "1204" of "01,204"."""
+    return re.sub(r"\W", "", key.lower()).lstrip("0")
 
 
 def unknowable(text: str) -> str:

@@ -147,9 +147,8 @@ def left_over(
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
     said |= unimportant(sheet, meaning.question, program, column, operation)
-    if (
-        operation != COUNT and sheet.is_key(column) and sheet.has_codes(column)
-    ):  # "which bill" has the number R-17
+    # "Which bill" has the number R-17.
+    if operation != COUNT and sheet.is_key(column) and sheet.has_codes(column):
         said |= _word(_CHOSEN, meaning.question)
     begins = {stem(word)[:ALIKE] for word in own}
     short = tuple(word for word in own if len(word) > SHORT)  # "dept"

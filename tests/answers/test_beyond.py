@@ -86,3 +86,17 @@ def test_an_amount_that_several_columns_have(question, chosen, problem):
     meaning = Meaning(sheet, question)
     (program,) = (each for each in meaning.programs if str(each) == chosen)
     assert left_out.in_program(sheet, meaning, program) == problem
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("who bought lot 431?", "'Lot no' has no '431'"),
+        ("who bought lot 1204?", ""),
+        ("who bought lot 7?", ""),
+    ],
+)
+def test_an_id_that_no_row_has(question, expected):
+    names, texts = ["Lot no", "Buyer"], [["1,204", "0007"], ["Ann", "Bo"]]
+    sheet = Sheet(names, texts, columns.read(names, texts))
+    assert beyond.problem(sheet, Meaning(sheet, question)) == expected

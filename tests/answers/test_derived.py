@@ -187,6 +187,8 @@ def test_yes_or_no(ask, question, expected):
         ("which order in Oslo has the 2nd highest total cost?", "R-8"),
         ("which order has the ninth lowest total cost?", None),
         ("which order has the second highest weight?", None),
+        ("which order has the second dearest total cost?", None),  # which end is not known
+        ("which order has the 0th highest total cost?", None),
     ],
 )
 def test_places(ask, question, expected):

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from mate_tf.answers import expected
+from mate_tf.answers import expected, left_out
 from mate_tf.answers.derived.reading import Derived, Reading, certain
 from mate_tf.answers.programs import Program
 
@@ -27,8 +27,10 @@ def find(reading: Reading) -> Derived | None:
     )
     sheet, program = reading.sheet, certain(reading.sheet, reading.meaning, ordered)
     order = None if program is None else program.order
-    if program is None or order is None or order.fit == 0:
+    if program is None or order is None or order.fit == 0 or place < 1:
         return None
+    if left_out.in_program(sheet, reading.meaning, program):
+        return None  # "dearest" does not tell which end is meant
     ranks = order.ranks if order.is_largest else -order.ranks
     rows = np.flatnonzero(Program(program.conditions).rows(sheet.rows) & (order.ranks > 0))
     rows = rows[np.argsort(-ranks[rows], kind="stable")]
