@@ -30,7 +30,7 @@ SETS = (
 RIGHT, WRONG, REFUSED, SAID = "right", "shown wrong", "not answered", "rightly not answered"
 """What becomes of a question; the last one of those that have no answer."""
 
-_DECIMAL_COMMA = re.compile(r",\d\d$")
+_DECIMAL_COMMA = re.compile(r",\d{1,2}$")
 
 
 def questions(folder: pathlib.Path) -> list[dict]:
@@ -55,7 +55,8 @@ def is_right(answer, expected) -> bool:
     if isinstance(expected, int | float):
         value = answer.value if answer.value is not None else number(answer.text)
         return value is not None and math.isclose(value, expected, rel_tol=1e-3, abs_tol=6e-3)
-    given = [" ".join(cell.text.lower().split()) for cell in answer.cells]
+    shown = (" ".join(cell.text.lower().split()) for cell in answer.cells)
+    given = list(dict.fromkeys(shown))  # an answer shows each text once
     texts = expected if isinstance(expected, list) else [expected]
     wanted = [" ".join(text.lower().split()) for text in texts]
     if wanted in (["yes"], ["no"]):

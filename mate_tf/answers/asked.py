@@ -18,7 +18,7 @@ AMOUNT = "AMOUNT"
 _ASKED = (
     (
         DIFFERENCE,
-        r"difference|how (?:many|much) (?:more|fewer|less)|"
+        r"difference|by how (?:many|much)|how (?:many|much) (?:more|fewer|less)|"
         r"how (?:many|much) (?:\w+ )?[a-z]{3,}er (?=.*\bthan (?![\d$€£]))",
     ),
     (

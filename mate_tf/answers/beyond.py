@@ -18,7 +18,7 @@ _OPERATIONS = {
 }
 _SUPERLATIVE = r"(?:[a-z]+est|most|least|top|fewest)"
 _PLACE = re.compile(
-    rf"\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th))[- ](?:{_SUPERLATIVE}|last|to last)\b|"
+    rf"\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th))[- ](?:{_SUPERLATIVE}|last|to last|place)\b|"
     r"\b(?:top|first|last|bottom) (?:\d+|two|three|four|five|ten)\b"
 )
 _OFTEN = re.compile(r"\b(?:most|least) (?:often|frequent(?:ly)?|common(?:ly)?|popular)\b")
@@ -64,8 +64,9 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
         return problem
     groups = [*_EACH.findall(text), *_repeated(sheet, text), *_summed(sheet, meaning, text)]
     is_group = any(_names_groups(sheet, word) for word in groups)
-    patterns = (_OFTEN, _OF_GROUPS, _BY_NUMBER, _MOST_COME)
+    patterns = (_OFTEN, _BY_NUMBER, _MOST_COME)
     is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
+    is_group |= _has_sums(sheet, meaning, text)
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
@@ -130,6 +131,20 @@ def _adds_up(sheet: Sheet, text: str) -> bool:
     return bool(
         is_ordered and asked_for and _TOGETHER.search(text) and _names_groups(sheet, asked_for[1])
     )
+
+
+def _has_sums(sheet: Sheet, meaning: Meaning, text: str) -> bool:
+    """Returns whether "the highest total" is one of several sums.
+
+    It is not in "which order has the highest total price" if each order has a "Total price".
+    """
+    if not _OF_GROUPS.search(text):
+        return False
+    asked_for = _WHICH.match(text)
+    is_of_rows = (
+        asked_for and _named(sheet, asked_for[1]) and not _names_groups(sheet, asked_for[1])
+    )
+    return not is_of_rows or bool(_OF_GROUPS.search(meaning.text_without_names()))
 
 
 def _has_amounts(sheet: Sheet, named: Collection[int]) -> bool:

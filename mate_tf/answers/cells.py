@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from mate_tf.answers import asked, expected
+from mate_tf.answers import asked, asked_columns, expected
 from mate_tf.answers.conditions import ALIKE, SHORT, stem
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
@@ -13,10 +13,7 @@ from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
-# Not "how long", which asks for a length as well as for a time.
-_HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
-_ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
-_FAR = frozenset(pruning.words("distance length km mile miles range"))
+_FOR_WHAT = re.compile(r"what (?:is|was|were|did)\b.*\bfor\W*$")
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:of (?:the|our|these|those) )?(?:[\w'’-]+ )??"
@@ -33,6 +30,9 @@ _NAME = re.compile(r"\bnames?\b")
 _FEW = 3
 _LISTED = re.compile(r"\b(?:all|list|every|each|names?)\b")
 _SEVERAL = re.compile(r"\b(?:are|were|which|list|show|all|each|every|values)\b")
+_NO_VERB = r"(?!(?:is|was|has|does)\b)"
+_WHICH_ONES = re.compile(rf"(?:which|what) (?:{_NO_VERB}\w+ )?{_NO_VERB}\w+(?<![us'])s {_NO_VERB}")
+"""Asks for several, as "which pupils" and "what red cars", not "which bus"."""
 _CHOICE_OF = re.compile(r"\bor\b|\b(?:any|all|list|show|same)\b")
 _YES_NO = re.compile(r"(?:is|are|was|were|does|do|did|has|have|had|can|could)\b")
 _CHOICE = re.compile(r"\b(?:or|who|which|what|when|where|how)\b")
@@ -44,18 +44,17 @@ _OPERATORS = {
 }
 """Words that say an operation, misspelt ones too."""
 
-_UNITS = {
-    "euro": ("€", "eur"),
-    "dollar": ("$", "usd"),
-    "pound": ("£", "gbp"),
-    "metre": ("m",),
-    "meter": ("m",),
-    "kilometre": ("km",),
-    "minute": ("min",),
-    "hour": ("h", "hr"),
-    "litre": ("l",),
-}
-"""Names of units, and how columns write them."""
+_WEAK = frozenset(
+    pruning.words(
+        "put fill filled run ran work worked sit sitting sat say says weigh learn learning teach "
+        "teaching own owned hold held look looked find found use using used write wrote written "
+        "drive drove driven wear spend spent back stuff thing things"
+    )
+)
+"""Words that say little of rows that others name, if neither columns nor cells have them."""
+
+_READINGS = frozenset(pruning.words("reading readings value values figure figures mark marks"))
+"""Words for a number that its column need not have, as in "odometer reading"."""
 
 _SMALL = frozenset(
     pruning.words(
@@ -101,12 +100,14 @@ def problem(
         is_said = is_said and meaning.named(column) and program.conditions
         return "" if is_said else "yes and no are not answered"
     if operation == NONE:
-        misread = other_column(sheet, meaning.question, {column})
+        misread = asked_columns.other_column(sheet, meaning.question, {column})
         found = misread or elsewhere(sheet, meaning, program, rows, column)
     elif num_distinct_of is not None:
         found = counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
     else:
-        found = added_up(sheet, meaning, program, column) if operation != COUNT else ""
+        counts = operation == COUNT
+        find = _count_of_values if counts else added_up
+        found = find(sheet, meaning, program, column)
     if found:
         return found
     unused = ", ".join(map(repr, left_over(sheet, meaning, program, rows, column, operation)))
@@ -116,6 +117,11 @@ def problem(
 def is_yes_no(text: str) -> bool:
     """Returns whether a question, in lower case, is answered by yes or no."""
     return bool(_YES_NO.match(text)) and not _CHOICE.search(text)
+
+
+def asks_for_several(question: str) -> bool:
+    """Returns whether a question asks for a list, as "which pupils" does."""
+    return bool(_WHICH_ONES.match(question.strip().lower()))
 
 
 def left_over(
@@ -150,7 +156,7 @@ def left_over(
     # "Which bill" has the number R-17.
     if operation != COUNT and sheet.is_key(column) and sheet.has_codes(column):
         said |= _word(_CHOSEN, meaning.question)
-    begins = {stem(word)[:ALIKE] for word in own}
+    begins = {stem(word)[:ALIKE] for word in own | sheet.title_words}  # "donated": donations.csv
     short = tuple(word for word in own if len(word) > SHORT)  # "dept"
     of_columns = {stem(word) for name in sheet.names for word in pruning.words(name)}
     usual = {
@@ -182,13 +188,30 @@ def left_over(
 def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word: str) -> bool:
     """Returns whether a word only says what happens, as "treat" in "which patients does she treat".
 
-    So it does where "which patients" or "when" tells the only column that may be meant.
+    So it does where "which patients" or "when" tells the only column that may be meant, or where a
+    column of the one row with an id is named.
     """
     found = expected.expected(sheet, meaning, program)
     is_told = found is not None and found.columns == {column} and _TELLS.match(found.words)
+    is_named = any(
+        stem(word) == stem(other) for name in sheet.names for other in pruning.words(name)
+    )
+    own = expected.own_words(sheet, column) <= {*pruning.words(meaning.question)}
+    is_told = is_told or (own and _is_of_key(sheet, program) and not is_named)
     is_ordered = program.order is not None and not meaning.orders_dates
-    is_noun = re.search(rf"{_BEFORE_NOUN} {re.escape(word)}", meaning.question.lower())
+    # "The address", and "the delivery address", which is not the delivery.
+    names = "|".join(map(re.escape, pruning.words(sheet.names[column])))
+    before = rf"{_BEFORE_NOUN}(?: (?:{names}))*"
+    is_noun = re.search(rf"{before} {re.escape(word)}", meaning.question.lower())
     return bool(is_told) and not is_ordered and not is_noun and word not in sheet.words
+
+
+def _is_of_key(sheet: Sheet, program: Program) -> bool:
+    """Returns whether a condition selects one row by what tells rows apart."""
+    return any(
+        sheet.is_key(each.column) and each.rows.sum() == 1 and " is " in each.text
+        for each in program.conditions
+    )
 
 
 def unimportant(
@@ -196,14 +219,18 @@ def unimportant(
 ) -> frozenset[str]:
     """Returns words of a question that a table need not have.
 
-    They are small ones, the unit of the answer's column, and what is counted; but if all rows are
-    counted, "how many wins" has to name them.
+    They are small ones, the unit of the answer's column, verbs such as "use" and words such as
+    "reading" that neither columns nor cells have, and what is counted; but if all rows are counted,
+    "how many wins" has to name them.
     """
     is_count = operation == COUNT and program.conditions
     is_count = is_count and not _OF_WHOM.search(question.lower())
     written = {*pruning.words(sheet.names[column]), sheet.columns[column].unit.lower()}
-    units = {word for word, spellings in _UNITS.items() if written & {*spellings}}
-    return _SMALL.union(units, _word(_COUNTED, question) if is_count else ())
+    units = {word for word, spellings in expected.UNITS.items() if written & {*spellings}}
+    weak = _WEAK if program.conditions or program.order is not None else frozenset()
+    if sheet.columns[column].kind is Kind.NUMBER:
+        weak |= _READINGS
+    return _SMALL.union(units, weak - sheet.words, _word(_COUNTED, question) if is_count else ())
 
 
 def _word(pattern: re.Pattern, question: str) -> set[str]:
@@ -217,12 +244,22 @@ def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> s
 
     They are if its words name the column, or no other column has numbers.
     """
+    own = "|".join(map(re.escape, pruning.words(sheet.names[column])))
+    if re.search(rf"\b(?:per|for each|for every) (?:{own})s?\b", meaning.question.lower()):
+        return f"what is measured per {sheet.names[column]!r} is not known"
     numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS and n != column]
     found = expected.expected(sheet, meaning, program)
     named = expected.is_asked_for(sheet, meaning, program, column, has_keys=False)
     if not numbers or named or (found is not None and column in found.columns):
         return ""
     return f"whether {sheet.names[column]!r} is asked for is not known"
+
+
+def _count_of_values(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
+    """Says that "how many gold medals in total" adds up the column "Gold"; "" if it counts rows."""
+    if asked.operation(meaning.question, sheet.names, sheet.columns) != SUM:
+        return ""
+    return "whether rows or values are counted is not known"
 
 
 def counted(
@@ -275,6 +312,12 @@ def elsewhere(
         own = {*pruning.words(sheet.names[column])}
         if "name" not in own and not {*pruning.words(meaning.question)} & own - {"name"}:
             return f"{sheet.names[column]!r} has codes, not names"
+    if problem := asked_columns.problem(sheet, meaning, program, column):
+        return problem
+    if len(rows) > 1 and sheet.has_flags(column):
+        return f"what yes and no in {sheet.names[column]!r} list is not known"
+    if _FOR_WHAT.match(meaning.question.lower()) and sheet.columns[column].kind is Kind.DATE:
+        return f"whether {sheet.names[column]!r} is asked for is not known"
     if problem := _several_or_other(sheet, meaning, program, len(rows), column):
         return problem
     won = _WON.match(meaning.question.lower())
@@ -315,32 +358,3 @@ def _several_or_other(sheet, meaning, program, num_rows: int, column: int) -> st
     if is_number and program.order is None and not is_plural and not _SEVERAL.search(text):
         return f"which of the {num_rows} values of {name!r} is meant is not known"
     return ""
-
-
-def other_column(sheet: Sheet, question: str, selected: Collection[int]) -> str:
-    """Says that cells are in another column than the one that "how old" names; "" if not.
-
-    Args:
-        sheet: the table.
-        question: the question.
-        selected: columns of the cells that a model selects for it.
-    """
-    asked_for = _HOW.match(question.strip().lower())
-    if not asked_for or not selected:
-        return ""
-    word = set(pruning.words(asked_for[1]))
-    known = (
-        _FAR & set(pruning.words(name))
-        if "far" in word
-        else word & column_nouns.words(name, "lookup")
-        for name in sheet.names
-    )
-    named = [index for index, words in enumerate(known) if words]
-    if not named:
-        is_known = asked_for[1] not in _ADJECTIVES
-        return "" if is_known else f"no column has what {asked_for[0]!r} asks for"
-    if set(named) & set(selected):
-        return ""
-    names = " or ".join(repr(sheet.names[index]) for index in named)
-    said = " and ".join(repr(sheet.names[index]) for index in sorted(selected))
-    return f"{asked_for[0]!r} asks for {names}, but the cells are in {said}"

@@ -44,7 +44,10 @@ _ON = re.compile(
 )
 _BETWEEN = re.compile(r"\b(?:between|from)(?: the)?(?: years?)?$")
 _TO = re.compile(r"(?:and|to|-|–|until)(?: the)?")
-NEGATED = re.compile(r"\b(?:not|except|excluding|other than|without|never|non)\b|n['’]t\b")
+NEGATED = re.compile(
+    r"\b(?:not(?! by (?:value|number|count|amount|weight)\b)|except|excluding|other than|without|"
+    r"never|non)\b|n['’]t\b"
+)
 WITHOUT_ANY = re.compile(
     r"\b(?:have|has|had|with|are|were|is) no (?!(?:more|less|fewer|later)\b)[a-z]"
 )

@@ -6,7 +6,7 @@ a value, with digits left over, or with another unit; and without a sum there is
 
 import dataclasses
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mate_tf.answers.execution import AGGREGATIONS, AVERAGE, COUNT, NONE, SUM
 from mate_tf.tables.columns import Column, Kind
@@ -89,6 +89,11 @@ def compute(
     notes += [f"{names[index]}: {note}" for index in used for note in columns[index].notes]
     values = [value for value in added.values() if value is not None]
     return _shown(aggregation, values, [columns[index] for index in used], notes)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Returns texts of cells, each once, as "Viola, Cello" for the instruments of 24 rows."""
+    return ", ".join(dict.fromkeys(texts))
 
 
 def _are_numbers(cells, columns: Sequence[Column]) -> bool:

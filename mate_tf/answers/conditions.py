@@ -355,7 +355,9 @@ class Conditions:
             named = [n for n in dates if any(counts[word] == 1 for word in own[n] & said)]
             if named:
                 return frozenset(named)
-        return frozenset()
+        begins = {word[:ALIKE] for word in said if len(word) >= ALIKE}  # "adopted": Adoption date
+        named = [n for n in dates if any(word[:ALIKE] in begins for word in own[n])]
+        return frozenset(named) if len(named) == 1 else frozenset()
 
     @functools.cached_property
     def _owners(self) -> Counter:

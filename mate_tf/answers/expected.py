@@ -18,8 +18,8 @@ from mate_tf.tables import column_nouns, pruning, units
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 
-_IDS = frozenset(pruning.words("id ids no nr number num code key index"))
-_GENERAL = _IDS | frozenset(pruning.words("name title value type"))
+IDS = frozenset(pruning.words("id ids no nr number num code key index"))
+_GENERAL = IDS | frozenset(pruning.words("name title value type"))
 """Words that are left out of "project name" when a question says "which project"."""
 
 _NAMES = frozenset(pruning.words("name full"))
@@ -36,6 +36,8 @@ _EXTREME = re.compile(
     r"(?:what(?:['’]?s| is| was) )?(?:the |our )?(?:[a-z]{3,}est|most|least) (?P<noun>[\w'’-]+)"
 )
 """Begins with what is largest or smallest, as "coldest temperature"."""
+_IN_BRACKETS = re.compile(r"\((?:just |only )?(?:the |its |their )?(?P<words>\w+(?: \w+)?)\)\W*$")
+"""Ends a question with the column, as in "the longest film? (title)"."""
 _ABOUT = re.compile(r"what(?:['’]?s| is| was| did| does| do)\b")
 """Begins a question about a row that it names, not for the rows."""
 
@@ -69,6 +71,24 @@ _LONG_NAMES = frozenset(
         "years km miles m cm mm meters metres feet ft long span term period age tenure"
     )
 )
+
+UNITS = {
+    "euro": ("€", "eur"),
+    "dollar": ("$", "usd"),
+    "pound": ("£", "gbp"),
+    "metre": ("m",),
+    "meter": ("m",),
+    "kilometre": ("km",),
+    "minute": ("min",),
+    "hour": ("h", "hr"),
+    "litre": ("l",),
+    "millilitre": ("ml",),
+    "kilo": ("kg",),
+    "kilogram": ("kg",),
+    "gram": ("g",),
+    "tonne": ("t",),
+}
+"""Names of units, and how columns write them."""
 
 MEASURES = (
     MONEY_NAMES | _LONG_NAMES | frozenset(pruning.words("temperature age weight height score"))
@@ -112,7 +132,7 @@ def is_asked_for(
     They name it, or it tells what the rows are about, as "which" asks for it (`has_keys`).
     """
     words = {*pruning.words(meaning.question)}
-    own = _own(sheet, column)
+    own = own_words(sheet, column)
     is_about = program.order is None and _ABOUT.match(meaning.question.lower())
     return bool(
         (has_keys and sheet.is_key(column) and not is_about)
@@ -120,8 +140,20 @@ def is_asked_for(
         or column in named(sheet, words - STOP_WORDS)
         or any(own & pruning.synonyms().get(word, frozenset()) for word in words)
         or column_nouns.answers(sheet.names[column], words)
+        or column in _with_unit(sheet, words)
         or ("where" in words and _is_person(sheet, column))
     )
+
+
+def _with_unit(sheet: Sheet, words: Collection[str]) -> list[int]:
+    """Returns the column whose unit words say, as "euros"; none if several have it."""
+    spellings = {each for word in words for each in UNITS.get(word, ())}
+    columns = [
+        column
+        for column, name in enumerate(sheet.names)
+        if spellings & {*pruning.words(name), sheet.columns[column].unit.lower()}
+    ]
+    return columns if len(columns) == 1 else []
 
 
 def mask(sheet: Sheet, meaning: Meaning, program: Program) -> np.ndarray | None:
@@ -186,10 +218,14 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
     """Returns the columns that the words behind "which" name, or else the rest of the question."""
     order, match = program.order, _EXTREME.match(text)
     if order is not None and order.column is not None and match is not None:
-        short = tuple(word for word in _own(sheet, order.column) if len(word) > SHORT)
+        short = tuple(word for word in own_words(sheet, order.column) if len(word) > SHORT)
         noun = {*pruning.words(match["noun"])}
         if noun & meaning.named(order.column) or match["noun"].startswith(short):
             return Expected(match.group(), frozenset([order.column]))
+    if match := _IN_BRACKETS.search(text):
+        columns = named(sheet, frozenset(pruning.words(match["words"])) - STOP_WORDS)
+        if len(columns) == 1:
+            return Expected(match["words"], columns)
     said = meaning.texts_of(program)
     used = {each.column for each in program.conditions if each.column in said}
     for match in _ASKED.finditer(text):
@@ -207,7 +243,7 @@ def _by_name(sheet: Sheet, meaning: Meaning, program: Program, text: str) -> Exp
     columns = named(sheet, free) - used
     if not program.conditions or program.order is not None or not columns:
         return None
-    stems = {stem(word) for column in columns for word in _own(sheet, column)}
+    stems = {stem(word) for column in columns for word in own_words(sheet, column)}
     words = {word for word in free if stem(word) in stems}
     return Expected(" ".join(sorted(words)), _without_ids(sheet, columns, text))
 
@@ -225,7 +261,7 @@ def _is_lacking(sheet: Sheet, noun: str) -> bool:
     return True
 
 
-def _own(sheet: Sheet, column: int) -> frozenset[str]:
+def own_words(sheet: Sheet, column: int) -> frozenset[str]:
     """Returns the words of a column's name without units, nor "name" if there are others."""
     name = sheet.names[column]
     known = frozenset(pruning.words(_BRACKETS.sub(" ", name)) or pruning.words(name)) - STOP_WORDS
@@ -238,7 +274,7 @@ def named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
     Of several columns those are left out whose words another one has among more: "unit price" is
     not the column "Unit".
     """
-    own = [_own(sheet, column) for column in range(len(sheet.names))]
+    own = [own_words(sheet, column) for column in range(len(sheet.names))]
     known = frozenset().union(*own)
     # "Renews" names "Next renewal", and "submission" names "Submitted on".
     stems = {stem(word)[:ALIKE] for word in {*words} - known}
@@ -260,15 +296,15 @@ def named(sheet: Sheet, words: Collection[str]) -> frozenset[int]:
 
 def _without_ids(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[int]:
     """Leaves out "project id" for "which project" if the table has "project name" too."""
-    if _IDS & {*pruning.words(text)}:
+    if IDS & {*pruning.words(text)}:
         return columns
-    others = frozenset(column for column in columns if not _IDS & _names(sheet, column))
+    others = frozenset(column for column in columns if not IDS & _names(sheet, column))
     return others or columns
 
 
 def _names_of(sheet: Sheet, columns: frozenset[int], text: str) -> frozenset[int]:
     """Returns the column of names for "which members" if the table has only ids of members."""
-    if _IDS & {*pruning.words(text)} or not all(_IDS & _names(sheet, each) for each in columns):
+    if IDS & {*pruning.words(text)} or not all(IDS & _names(sheet, each) for each in columns):
         return columns
     names = (n for n in range(len(sheet.names)) if {"name"} <= _names(sheet, n) <= _NAMES)
     return frozenset(names) or columns
@@ -282,10 +318,10 @@ def find_same_name(sheet: Sheet, found: Expected, column: int, question: str) ->
     is_name = question.lower().startswith("who") and "name" in _names(sheet, column)
     if is_name or _UNITS.search(question.lower()):
         return ""
-    own = _own(sheet, column)
+    own = own_words(sheet, column)
     others = (
         sheet.names[each]
         for each in sorted(found.columns - {column})
-        if _own(sheet, each) == own and sheet.names[each] != sheet.names[column]
+        if own_words(sheet, each) == own and sheet.names[each] != sheet.names[column]
     )
     return next(others, "")

@@ -18,6 +18,11 @@ _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")
 )
 _PROPER = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_A-Z]{2,}")
+_NOUN_OF_COUNT = re.compile(
+    r"\b(?:how many|number of) [^,?]*?(?P<noun>\w{3,})(?:[?.]?$| (?:is|are|was|were|did|does|do|"
+    r"has|have|had|went|go|came|come|in|at|of|from|by|with|on|for|that|which|who|to|over|under|"
+    r"between|since|until|before|after)\b)"
+)
 _FLAGS = frozenset(word for key in YES | NO for word in key)
 _MOST_WHAT = re.compile(r"\b(?:most|fewest|least) ([a-z]+)")
 _LARGEST_WHAT = re.compile(
@@ -33,6 +38,8 @@ _OF_ALL = frozenset(
 """Superlatives that are said of columns of all kinds, while "heaviest" says what is measured."""
 _PLACES = frozenset(pruning.words("rank pos position place score rating points grade"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
+_RECENT = frozenset(pruning.words("recent recently"))
+_AS_WELL = re.compile(r"\b(?:ones? too|too\)|as well\)|or not\b)")
 _UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
 
 
@@ -54,6 +61,9 @@ def _ordered_by(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     if match is None:
         return _measured(sheet, meaning, order.column)
     (word,) = pruning.words(match[1])
+    dates = [n for n, read in enumerate(sheet.columns) if read.kind is Kind.DATE]
+    if word in _RECENT and (dates == [order.column] or meaning.is_date_named(order.column)):
+        return ""
     if word in STOP_WORDS | _NOTHING or meaning.named(order.column) & {word}:
         return ""
     named = pruning.synonyms().get(word, frozenset()) | {word}
@@ -79,8 +89,20 @@ def _measured(sheet: Sheet, meaning: Meaning, column: int) -> str:
 def _find_pieces(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Returns the column of pieces if "how many" is followed by a cell, as "how many chairs"."""
     said = asked.words_of_count(meaning.question)
+    if _counts_rows(sheet, meaning.question):
+        return ""
     is_cell = any(said & words for words in meaning.texts_of(program).values())
     return column_of_pieces(sheet) if is_cell else ""
+
+
+def _counts_rows(sheet: Sheet, question: str) -> bool:
+    """Returns whether "how many red chairs" ends in a noun that names ids, as "orders" may."""
+    match = _NOUN_OF_COUNT.search(question.lower())
+    if match is None:
+        return False
+    (noun, *_) = pruning.words(match["noun"])
+    ids = (name for column, name in enumerate(sheet.names) if sheet.is_key(column) or is_id(name))
+    return any(noun in pruning.words(name) for name in ids)
 
 
 def column_of_pieces(sheet: Sheet) -> str:
@@ -99,6 +121,8 @@ def _ambiguous_amount(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     for each in program.conditions:
         if each.is_named or each.value not in said or sheet.columns[each.column].kind is Kind.DATE:
             continue
+        if _is_told(sheet, said[each.value], each.column):
+            continue
         names = [
             sheet.names[column]
             for column, read in enumerate(sheet.columns)
@@ -109,6 +133,27 @@ def _ambiguous_amount(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         if len(names) > 1:
             return f"{each.value!r} may be meant of {' or '.join(map(repr, names))}"
     return ""
+
+
+def _is_told(sheet: Sheet, value: columns.SaidValue, column: int) -> bool:
+    """Returns whether the word before a value says its column, as "week 3" or "episode 22" may.
+
+    Cells are "Week 3" then, or the column's name is "Ep" and no other begins so.
+    """
+    before = value.before.lower().split()[-1:]
+    key = tuple(pruning.words(" ".join([*before, value.text])))
+    if len(key) > 1 and key in sheet.distinct[column]:
+        return True
+    names = [
+        number
+        for number, name in enumerate(sheet.names)
+        if any(
+            len(word) > 1 and each.startswith(word)
+            for word in pruning.words(name)
+            for each in before
+        )
+    ]
+    return names == [column]
 
 
 def _ambiguous_flag(sheet: Sheet, meaning: Meaning, program: Program) -> str:
@@ -231,6 +276,8 @@ def in_conditions(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """
     if meaning.is_denied(program):
         return 'what "not" or "no" leaves out is not known'
+    if match := _AS_WELL.search(meaning.question.lower()):
+        return f"what {match.group()!r} adds is not known"
     if problem := _compared(sheet, meaning, program):
         return problem
     if problem := _ambiguous_amount(sheet, meaning, program):

@@ -63,7 +63,7 @@ class Meaning:
     def orders(self) -> list[Order]:
         """The orders that it may mean; none if it has no word for one."""
         sheet, orders = self._sheet, []
-        for word in comparisons.superlatives(self._without_names()):
+        for word in comparisons.superlatives(self.text_without_names()):
             use = "highest" if word.is_largest else "lowest"
             own = [word.word in column_nouns.words(name, use) for name in sheet.names]
             others = [word.word in column_nouns.words(name) for name in sheet.names]
@@ -140,7 +140,7 @@ class Meaning:
         return frozenset(
             column
             for column, name in enumerate(self._sheet.names)
-            if self._sheet.columns[column].kind is Kind.DATE
+            if self._sheet.has_dates(column)
             and said & {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}
         )
 
@@ -169,8 +169,8 @@ class Meaning:
         }
         return left_out | ({*range(len(sheet.names))} - named if named else set())
 
-    def _without_names(self) -> str:
-        """Returns it in lower case without names of several words, such as "last sold"."""
+    def text_without_names(self) -> str:
+        """Returns the question in lower case without names of several words, as "last sold"."""
         text = self.question.lower()
         for name in self._sheet.names:
             name = spoken(name).replace("_", " ").lower()
@@ -203,7 +203,7 @@ class Meaning:
         moved = [
             Program(each.conditions, step=step, step_word=word)
             for each in plain[:_MOST_STEPS]
-            for step, word in comparisons.steps(self._without_names())
+            for step, word in comparisons.steps(self.text_without_names())
             if word not in each.said | named
         ]
         programs = [Program(), *plain, *ordered, *moved]
@@ -267,7 +267,7 @@ class Meaning:
         if self._conditions.lacking:
             return self._conditions.lacking_words
         negated = comparisons.NEGATED.search(self.question.lower())
-        if negated is None and comparisons.WITHOUT_ANY.search(self._without_names()):
+        if negated is None and comparisons.WITHOUT_ANY.search(self.text_without_names()):
             return frozenset(["no"])
         return frozenset(pruning.words(negated.group()) if negated else ())
 

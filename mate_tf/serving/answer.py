@@ -92,8 +92,9 @@ class Answer:
         """
         cells = [cell.text for cell in self.cells]
         operation = "" if self.aggregation == execution.NONE else f"{self.aggregation} > "
+        is_of_cells = operation or self.text == computed.joined(cells)
         return {
-            "answer": operation + ", ".join(cells) if operation and cells else self.text,
+            "answer": operation + ", ".join(cells) if cells and is_of_cells else self.text,
             "coordinates": self.coordinates,
             "cells": cells,
             "aggregator": self.aggregation,

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from mate_tf.answers import asked, beyond, cells, left_out
+from mate_tf.answers import asked, asked_columns, beyond, cells, computed, left_out
 from mate_tf.answers.derived import kinds
 from mate_tf.answers.execution import AVERAGE, NONE, SUM
 from mate_tf.answers.meaning import Meaning
@@ -19,6 +19,7 @@ from mate_tf.serving.answer import Answer, check_previous, from_cells, from_clas
 from mate_tf.serving.prepared import PreparedTable
 from mate_tf.serving.read_part import ReadPart, described
 from mate_tf.tables import linearize
+from mate_tf.tables.columns import Kind
 
 WHOLE = "whole"
 """Value of `Predictor(reading=...)` that reads every table as a whole."""
@@ -207,6 +208,9 @@ class Asking:
             cuts.append(described(cut, windows.columns, table.num_columns))
         cuts += map(str, read.cuts)
         answer = from_cells(prepared, joined.outputs(shape), cuts)
+        if joined.operation == NONE and sheet.columns[joined.column].kind is not Kind.NUMBER:
+            text = computed.joined(cell.text for cell in answer.cells)
+            answer = dataclasses.replace(answer, text=text)
         problem = beyond.problem(sheet, meaning)
         program = Program() if joined.explanation is None else joined.explanation.program
         problem = problem or left_out.in_program(sheet, meaning, program)
@@ -243,6 +247,7 @@ class Asking:
         answer = from_cells(prepared, read)
         is_part = len(part.rows) < prepared.table.num_rows
         is_look_up = answer.aggregation == NONE and not meaning.orders and len(rows) == 1
+        is_look_up = is_look_up and not cells.asks_for_several(question)
         if not len(rows) or (is_part and not is_look_up):
             return None
         raw, sure = confidence.score(answer.probability, read), 0.5
@@ -285,7 +290,7 @@ class Asking:
             note = f"computed over {read} only"
             answer = dataclasses.replace(answer, answerable=False, notes=(note, *answer.notes))
         columns = {cell.column for cell in answer.cells}
-        misread = cells.other_column(prepared.sheet, question, columns)
+        misread = asked_columns.other_column(prepared.sheet, question, columns)
         if misread:
             answer = dataclasses.replace(answer, answerable=False, notes=(misread, *answer.notes))
         aggregates = "aggregation_probabilities" in outputs

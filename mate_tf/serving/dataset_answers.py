@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from mate_tf.answers import computed
 from mate_tf.answers.execution import NONE
 from mate_tf.data import interactions as data
 from mate_tf.errors import InputError
@@ -80,8 +81,9 @@ def prediction(question_id: str, answer: Answer | None, class_names: Sequence[st
     index = None
     if not answer.cells and answer.text in class_names:
         index = list(class_names).index(answer.text)
+    texts = [cell.text for cell in answer.cells]
     is_text = answer.cells and answer.aggregation == NONE
-    is_text = is_text and answer.text != ", ".join(cell.text for cell in answer.cells)
+    is_text = is_text and answer.text not in (", ".join(texts), computed.joined(texts))
     return Prediction(
         question_id,
         tuple(answer.coordinates),

@@ -7,6 +7,7 @@ values where both are possible, and `columns` chooses.
 import math
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -123,9 +124,26 @@ _JOINED = re.compile(r" ?(?:[-/:×x⁄] ?[+]?\d|(?:to|bis|and|or|vs\.?|of) \d|-[
 _NOT_BEFORE_A_NUMBER = re.compile(r"\d|[-/:]$|^[+]")
 
 
+_CODE = re.compile(r"\d+([A-Z])")
+_UNITS_OF_ONE_LETTER = (frozenset("KMBTG"), frozenset("CFK"), frozenset("VAW"), frozenset("LG"))
+_NAMED = re.compile(r"\d+(?:k?m|yd|mi|ml|k?g) ([^\W\d_]{3,}(?: [^\W\d_]+)*)", re.IGNORECASE)
+
+
 def is_missing(text: str) -> bool:
     """Returns whether a cell is empty, or has a mark for a missing value."""
     return not text.strip() or normalize(text).lower() in MISSING
+
+
+def are_names(texts: Collection[str]) -> bool:
+    """Returns whether texts that begin with numbers are names: "10A" and "10B", "50m Freestyle".
+
+    They are if different letters, or different words behind a unit, tell them apart.
+    """
+    letters = {match[1] for match in map(_CODE.fullmatch, texts) if match}
+    if len(letters) > 1 and all(map(_CODE.fullmatch, texts)):
+        return not any(letters <= units for units in _UNITS_OF_ONE_LETTER)
+    kinds = {match[1].lower() for match in map(_NAMED.fullmatch, texts) if match}
+    return len(kinds) > 1 and all(map(_NAMED.fullmatch, texts))
 
 
 def value_of(amount: Amount, has_decimal_comma: bool = False) -> float:

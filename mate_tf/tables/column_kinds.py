@@ -264,6 +264,8 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
     has_ids = any(_LEADING_ZERO.fullmatch(cells.texts[row]) for row in cells.present)
     if not numbers or has_ids or not cells.is_enough(len(numbers)):
         return None
+    if amounts.are_names([cells.texts[row].strip() for row in cells.present]):
+        return None
     comma, notes = _has_decimal_comma(cells, numbers, own, table)
     values: list[Value | None] = [None] * len(cells.texts)
     for row, each in numbers.items():

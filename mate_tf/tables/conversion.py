@@ -6,11 +6,13 @@ from typing import Annotated
 
 from mate_tf.errors import InputError
 from mate_tf.field_types import MOST, Count, CountOrZero, Range
-from mate_tf.tables.passages import NUM_SENTENCES
 
 TAPAS, MODERN = "tapas", "modern"
 NUMBER_PARSERS = (TAPAS, MODERN)
 """Values of `ConversionConfig.number_parser`."""
+
+NUM_SENTENCES = 5
+"""Number of sentences that are appended to the cells of a table (k in the paper of POINTR)."""
 
 READING_OPTIONS = ("prune_columns", "prune_rows", "fill_cells")
 """Options for tables that do not fit which may differ between training and serving."""

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-NUM_SENTENCES = 5
-"""Number of sentences that are appended to the cells of a table (k in the paper)."""
+from mate_tf.tables.conversion import NUM_SENTENCES
 
 _MAX_SHARE = 0.9  # terms in a larger share of the documents are ignored
 _DECIMALS = 12  # scores are rounded, so that rounding errors do not change the order

@@ -76,6 +76,8 @@ def _singular(word: str) -> str:
     """Returns the singular of a regular English plural; other words unchanged."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes")) or (len(word) > 6 and word.endswith("oes")):
+        return word[:-2]
     return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
 
 

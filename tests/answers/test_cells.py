@@ -2,7 +2,7 @@
 
 import pytest
 
-from mate_tf.answers import cells
+from mate_tf.answers import asked_columns, cells
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
@@ -49,7 +49,7 @@ def test_other_column(question, selected, expected):
     texts = [["Ann", "Bob"], ["41", "35"], ["54500", "47000"], ["5 km", "10 km"]]
     names = ["Name", "Age", "Salary", "Distance"]
     sheet = Sheet(names, texts, columns.read(names, texts))
-    assert cells.other_column(sheet, question, selected) == expected
+    assert asked_columns.other_column(sheet, question, selected) == expected
 
 
 DELIVERIES = {
@@ -113,7 +113,8 @@ def test_the_name_of_a_column_is_not_a_form_of_a_cell(deliveries):
     [
         ("which driver dropped P2?", "Driver", True),
         ("which driver has the whisky of P2?", "Driver", False),  # a noun
-        ("weight that was dropped of P2?", "Weight (kg)", False),
+        ("weight that was dropped of P2?", "Weight (kg)", True),  # its column is named
+        ("what is the weight limit of P2?", "Weight (kg)", False),  # not the weight
     ],
 )
 def test_a_verb_only_says_what_happens(deliveries, question, column, is_verb):
@@ -121,3 +122,39 @@ def test_a_verb_only_says_what_happens(deliveries, question, column, is_verb):
     program = max(meaning.programs, key=lambda each: len(each.said))
     given = (program, [1], deliveries.names.index(column), "NONE")
     assert (cells.left_over(deliveries, meaning, *given) == []) == is_verb
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "operation", "expected"),
+    [
+        ("average price per weight of Delayed", "Weight (kg)", "AVERAGE", "what is measured per"),
+        ("list those that are insured", "Insured", "NONE", "what yes and no in 'Insured' list"),
+        ("what was P2 sent for?", "Sent", "NONE", "whether 'Sent' is asked for is not known"),
+    ],
+)
+def test_problem(question, column, operation, expected):
+    table = DELIVERIES | {
+        "Insured": ["yes", "no", "yes", "no"],
+        "Sent": ["2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"],
+    }
+    texts = [list(cells) for cells in table.values()]
+    sheet = Sheet(list(table), texts, columns.read(list(table), texts))
+    meaning = Meaning(sheet, question)
+    program = max(meaning.programs, key=lambda each: len(each.said))
+    rows = program.rows(sheet.rows).nonzero()[0].tolist()
+    given = (program, rows, list(table).index(column), operation, None)
+    assert expected in cells.problem(sheet, meaning, *given)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_list"),
+    [
+        ("which drivers were late?", True),
+        ("What pupils lost a book", True),
+        ("what was Ann's time?", False),
+        ("which bus is late?", False),
+        ("which driver was late?", False),
+    ],
+)
+def test_asks_for_several(question, is_list):
+    assert cells.asks_for_several(question) == is_list

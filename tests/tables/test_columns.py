@@ -105,6 +105,21 @@ def test_letters_are_read_by_the_column():
     assert read("1.2 m", "3 m").unit == "m"
 
 
+@pytest.mark.parametrize(
+    ("cells", "is_number"),
+    [
+        (["10A", "10B", "10C"], False),
+        (["10K", "5M", "2B"], True),
+        (["20C", "70F"], True),
+        (["50m Freestyle", "100m Freestyle", "200m Medley"], False),
+        (["50m Freestyle", "100m Freestyle"], True),
+    ],
+)
+def test_names_that_begin_with_numbers(cells, is_number):
+    (read,) = columns.read(["Event"], [cells])
+    assert (read.kind is columns.Kind.NUMBER) == is_number
+
+
 def test_more_digits_than_the_value():
     column = read("4,634 m (15,203 ft)", "4,545 m (14,911 ft)")
     assert column.values == (4634.0, 4545.0)

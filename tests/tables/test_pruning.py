@@ -38,6 +38,7 @@ def test_words_compare_without_case_punctuation_and_plural():
     ]  # fmt: skip
     # Not plurals, or too short to tell.
     assert pruning.words("boss gas as ties") == ["boss", "gas", "as", "tie"]
+    assert pruning.words("boxes birches tomatoes") == ["box", "birch", "tomato"]
 
 
 CITIES = [

@@ -1,13 +1,16 @@
 """Expanded texts of cells: their own texts, with sentences about linked entities."""
 
 import collections
+from typing import TYPE_CHECKING
 
 from mate_tf.data import interactions
 from mate_tf.data.converters.example_features import cell_texts
 from mate_tf.protos import annotated_text_pb2, interaction_pb2
 from mate_tf.tables import marks
 from mate_tf.tables.conversion import MODERN, ConversionConfig
-from mate_tf.tables.passages import Passages, expand
+
+if TYPE_CHECKING:
+    from mate_tf.tables.passages import Passages
 
 _LINKS = annotated_text_pb2.AnnotatedText.annotated_cell_ext
 _DESCRIPTIONS = annotated_text_pb2.AnnotationDescription.annotation_descriptions_ext
@@ -57,6 +60,8 @@ class CellTexts:
 
             last_row = histogram_row(texts[data], len(table.columns))
         if config.expand_entity_descriptions:
+            from mate_tf.tables.passages import expand  # few tasks have it
+
             question = interactions.question_text(interaction.questions[index])
             sentences = self._passages(interaction).relevant(
                 question, config.entity_descriptions_sentence_limit
@@ -68,8 +73,10 @@ class CellTexts:
             ]
         return texts + last_row
 
-    def _passages(self, interaction) -> Passages:
+    def _passages(self, interaction) -> "Passages":
         """Returns the passages of the table, from the cache if possible."""
+        from mate_tf.tables.passages import Passages
+
         key = _serialized_passages(interaction)
         if key not in self._indexes:
             self._indexes[key] = Passages(passages(interaction))
