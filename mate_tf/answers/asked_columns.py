@@ -49,7 +49,7 @@ def problem(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> st
     if not _WHO.match(meaning.question.strip().lower()) or is_named:
         return ""
     used = {*program.columns}
-    people = [n for n in range(len(sheet.names)) if n not in used and _has_people(sheet, n)]
+    people = [n for n in range(len(sheet.names)) if n not in used and has_people(sheet, n)]
     names = " or ".join(repr(sheet.names[each]) for each in people)
     if people and column not in people:
         return f"'who' asks for {names}, but the cells are in {sheet.names[column]!r}"
@@ -58,7 +58,7 @@ def problem(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> st
     return ""
 
 
-def _has_people(sheet: Sheet, column: int) -> bool:
+def has_people(sheet: Sheet, column: int) -> bool:
     """Returns whether most texts of a column are full names, as "Ann Lee" or "M. Tanaka"."""
     texts = [" ".join(text.split()) for text in sheet.texts[column] if text.strip()]
     names = sum(bool(_FULL_NAME.fullmatch(text)) for text in texts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition
-from mate_tf.answers.sheet import YES, Sheet
+from mate_tf.answers.sheet import NO, YES, Sheet
 from mate_tf.tables import amounts, column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind, Moment, SaidValue
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
@@ -141,7 +141,7 @@ class Conditions:
                 is_said = {*said[: len(short)]} == short or (
                     said and said[0] in short and self._owners[stem(said[0])] == 1
                 )
-                if short and is_said and self._has_empty(column):
+                if short and is_said and any(map(amounts.is_missing, self._sheet.texts[column])):
                     lacking[column] = frozenset(all_words) - {*words} | short
         return lacking
 
@@ -149,9 +149,6 @@ class Conditions:
         """Returns the words of a column's name, without general ones and those in brackets."""
         own = frozenset(pruning.words(_BRACKETS.sub(" ", self._sheet.names[column])))
         return own - _GENERAL
-
-    def _has_empty(self, column: int) -> bool:
-        return any(amounts.is_missing(text) for text in self._sheet.texts[column])
 
     def _empty_condition(self, column: int) -> Condition:
         """Returns the condition that cells have no value; "no stock" may also be a stock of 0."""
@@ -250,20 +247,22 @@ class Conditions:
         return frozenset().union(*self.lacking.values())
 
     def flagged(self, column: int) -> Condition | None:
-        """Returns the condition that a column of "yes" and "no" has "yes", if it is named.
-
-        So "how many orders were shipped?" is asked of the column "shipped".
-        """
-        distinct, name = self._sheet.distinct[column], self._sheet.names[column]
-        own = {stem(word) for word in {*pruning.words(name)} - STOP_WORDS}  # "is renewal"
+        """Returns the condition that a column of "yes" and "no" has "yes", if it is named, as
+        "shipped" is by "how many orders were shipped?"; or "no" if "paid" is by "unpaid"."""
+        sheet, distinct = self._sheet, self._sheet.distinct[column]
+        own = {stem(word) for word in {*pruning.words(sheet.names[column])} - STOP_WORDS}
         named = frozenset(word for word in self.words if stem(word) in own)
-        yes = [key for key in distinct if key in YES]
-        if len(yes) != 1 or len(distinct) > 2 or not own or own != {*map(stem, named)}:
+        flags = YES
+        if not named:
+            named = frozenset(w for w in self.words if w[:2] == "un" and stem(w[2:]) in own)
+            own, flags = {"un" + word for word in own}, NO
+        keys = [key for key in distinct if key in flags]
+        if len(keys) != 1 or len(distinct) > 2 or not own or own != {*map(stem, named)}:
             return None
-        if not self._sheet.has_flags(column):
+        if not sheet.has_flags(column):
             return None
-        text = f"{name} is {self._sheet.texts[column][distinct[yes[0]][0]]}"
-        return Condition(column, self._sheet.mask(distinct[yes[0]]), named, text)
+        text = f"{sheet.names[column]} is {sheet.texts[column][distinct[keys[0]][0]]}"
+        return Condition(column, sheet.mask(distinct[keys[0]]), named, text)
 
     def _value_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the values of a column, by the numbers and dates that it says."""

@@ -182,11 +182,12 @@ def _unused_name(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     return next((w for w in said if not {*map(stem, pruning.words(w))} <= known), "")
 
 
-def _denied_by_prefix(sheet: Sheet, meaning: Meaning) -> str:
+def _denied_by_prefix(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """Returns a word such as "unpaid" if the table has the word without its "un"."""
     known = {stem(word) for word in sheet.words}
     said = (match for match in _UN.finditer(meaning.question.lower()))
     lacking = (match.group() for match in said if stem(match["word"]) in known)
+    known |= {*map(stem, program.said)}
     return next((word for word in lacking if stem(word) not in known), "")
 
 
@@ -284,7 +285,7 @@ def in_conditions(sheet: Sheet, meaning: Meaning, program: Program) -> str:
         return problem
     if problem := _ambiguous_flag(sheet, meaning, program):
         return problem
-    if word := _denied_by_prefix(sheet, meaning):
+    if word := _denied_by_prefix(sheet, meaning, program):
         return f"what {word!r} leaves out is not known"
     for each in program.conditions:
         read = sheet.columns[each.column]

@@ -200,6 +200,14 @@ class Meaning:
         # "When is it due next" is about "Next due", not about the next row.
         names = ({*pruning.words(name)} for name in self._sheet.names)
         named = frozenset().union(*(n for n in names if len(n & {*self._conditions.words}) > 1))
+        # Nor is the row below meant by "below $2,000".
+        values = (
+            each.said
+            for conditions in self.conditions.values()
+            for each in conditions
+            if each.value
+        )
+        named = named.union(*values)
         moved = [
             Program(each.conditions, step=step, step_word=word)
             for each in plain[:_MOST_STEPS]

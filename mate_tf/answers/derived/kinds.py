@@ -1,12 +1,12 @@
 """The kinds of derived answers, and which of them a question asks for."""
 
 from mate_tf.answers import beyond
-from mate_tf.answers.derived import differences, existence, groups, places, shares
+from mate_tf.answers.derived import differences, distinct, existence, groups, places, shares
 from mate_tf.answers.derived.reading import Derived, Reading, certain
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.sheet import Sheet
 
-_KINDS = (shares.find, differences.find, places.find, groups.find, existence.find)
+_KINDS = (shares.find, differences.find, places.find, distinct.find, groups.find, existence.find)
 """The first one that a question is of is taken."""
 
 CONFIDENCE = 0.9
