@@ -4,14 +4,14 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, asked_columns, expected
-from mate_tf.answers.conditions import ALIKE, SHORT, stem
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import column_nouns, pruning
+from mate_tf.tables import amounts, column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import ALIKE, SHORT, stem
 
 _FOR_WHAT = re.compile(r"what (?:is|was|were|did)\b.*\bfor\W*$")
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
@@ -314,6 +314,8 @@ def elsewhere(
             return f"{sheet.names[column]!r} has codes, not names"
     if problem := asked_columns.problem(sheet, meaning, program, column):
         return problem
+    if rows and all(amounts.is_missing(sheet.texts[column][row]) for row in rows):
+        return f"{sheet.names[column]!r} has no value there"
     if len(rows) > 1 and sheet.has_flags(column):
         return f"what yes and no in {sheet.names[column]!r} list is not known"
     if _FOR_WHAT.match(meaning.question.lower()) and sheet.columns[column].kind is Kind.DATE:

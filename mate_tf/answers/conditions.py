@@ -13,12 +13,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mate_tf.answers import comparisons
+from mate_tf.answers import comparisons, lacking
 from mate_tf.answers.programs import Condition
 from mate_tf.answers.sheet import NO, YES, Sheet
-from mate_tf.tables import amounts, column_nouns, columns, pruning
+from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind, Moment, SaidValue
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
+from mate_tf.tables.text import ALIKE, SHORT, stem
 
 _MOST_WORDS = 8
 """Words of the longest text of a cell that is looked for in a question."""
@@ -29,25 +30,12 @@ _MOST_SETS = 12
 _ID = re.compile(r"(?:^|[\W_])(?:ids?|no|nr|num|number|code|index|key)\.?$|^#$", re.IGNORECASE)
 """Names of columns whose numbers tell rows apart."""
 
-ALIKE = 5
-"""Letters at the beginning that two forms of a word share: "earnings", "earned"."""
-
-_FEW_TEXTS, SHORT = 12, 3
-"""Texts of a column that words in another form may say; letters of words that have no other."""
+_FEW_TEXTS = 12
+"""Texts of a column that words in another form may say."""
 
 _ONE_BEFORE = re.compile(r"\b(?:the|last|first|which|that|this|no|only|other)$")
 _ONE_BEHIND = re.compile(r"^(?:$|(?:by|of|in|with|that|which|who|is|was|did|does|has|had)\b)")
 """Stand around a "one" that counts nothing."""
-
-_FILLING = frozenset(
-    pruning.words(
-        "value values entry entries data record recorded for the a an any given known my our"
-    )
-)
-"""Words between "no" and the name of a column."""
-
-_BRACKETS = re.compile(r"[(\[{].*?[)\]}]")
-_GENERAL = frozenset(pruning.words("to my our name"))
 
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 2
 """Words before and behind a value that may name its column."""
@@ -84,7 +72,7 @@ class Conditions:
         for column, read in enumerate(self._sheet.columns):
             is_text = read.kind is Kind.TEXT
             if column in self.lacking:
-                made[column] = [self._empty_condition(column)]
+                made[column] = [lacking.condition(self._sheet, column, self.lacking[column])]
             else:
                 made[column] = [
                     *(self._text_conditions(column) if is_text else self._value_conditions(column))
@@ -126,39 +114,7 @@ class Conditions:
     @functools.cached_property
     def lacking(self) -> dict[int, frozenset[str]]:
         """The columns in which it asks for cells without a value, and the words that do."""
-        lacking = {}
-        for match in comparisons.WITHOUT.finditer(self.question.lower()):
-            words, all_words = pruning.words(match["what"]), pruning.words(match.group())
-            names = [pruning.words(name) for name in self._sheet.names]
-            if any(own and all_words[: len(own)] == own for own in names):
-                continue  # "empty weight" is the name of a column
-            said = [word for word in words if word not in _FILLING]
-            for column, own in enumerate(names):
-                if own and words[: len(own)] == own:
-                    lacking[column] = frozenset(all_words) - {*words} | {*own}
-                    continue
-                short = self._short_name(column)
-                is_said = {*said[: len(short)]} == short or (
-                    said and said[0] in short and self._owners[stem(said[0])] == 1
-                )
-                if short and is_said and any(map(amounts.is_missing, self._sheet.texts[column])):
-                    lacking[column] = frozenset(all_words) - {*words} | short
-        return lacking
-
-    def _short_name(self, column: int) -> frozenset[str]:
-        """Returns the words of a column's name, without general ones and those in brackets."""
-        own = frozenset(pruning.words(_BRACKETS.sub(" ", self._sheet.names[column])))
-        return own - _GENERAL
-
-    def _empty_condition(self, column: int) -> Condition:
-        """Returns the condition that cells have no value; "no stock" may also be a stock of 0."""
-        texts, name = self._sheet.texts[column], self._sheet.names[column]
-        is_empty = np.array([amounts.is_missing(text) for text in texts], bool)
-        text, values = f"{name} is empty", self._sheet.columns[column].values
-        if 0 in values:
-            is_empty |= np.array([value == 0 for value in values], bool)
-            text += " or 0"
-        return Condition(column, is_empty, self.lacking[column], text)
+        return lacking.columns_of(self._sheet, self.question)
 
     def _text_conditions(self, column: int) -> Iterator[Condition]:
         """Yields conditions on the texts of a column: those it says, and words of them."""
@@ -383,14 +339,6 @@ def _is_pronoun(value: SaidValue) -> bool:
 def is_id(name: str) -> bool:
     """Returns whether a column has ids by its name."""
     return bool(_ID.search(name))
-
-
-def stem(word: str) -> str:
-    """Returns a word without the ending of a verb, so that "rated" names the column "Rating"."""
-    for ending in ("ing", "ed", "es", "al", "e", "s"):
-        if word.endswith(ending) and len(word) >= len(ending) + 3 and word[-2:] != "ss":
-            return word[: -len(ending)]
-    return word
 
 
 def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:

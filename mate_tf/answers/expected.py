@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.answers.conditions import ALIKE, SHORT, stem
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning, units
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import ALIKE, SHORT, stem
 
 IDS = frozenset(pruning.words("id ids no nr number num code key index"))
 _GENERAL = IDS | frozenset(pruning.words("name title value type"))

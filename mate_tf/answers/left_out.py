@@ -5,7 +5,7 @@ import itertools
 import re
 
 from mate_tf.answers import asked, comparisons, expected
-from mate_tf.answers.conditions import is_id, stem
+from mate_tf.answers.conditions import is_id
 from mate_tf.answers.execution import COUNT
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
@@ -13,6 +13,7 @@ from mate_tf.answers.sheet import NO, YES, Sheet
 from mate_tf.tables import column_nouns, columns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import stem
 
 _PIECES = frozenset(
     pruning.words("qty quantity stock units pieces pcs available inventory sold count")

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mate_tf.answers import comparisons
-from mate_tf.answers.conditions import Conditions, stem
+from mate_tf.answers.conditions import Conditions
 from mate_tf.answers.programs import Condition, Order, Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
-from mate_tf.tables.text import spoken
+from mate_tf.tables.text import spoken, stem
 
 _MOST_CONDITIONS = 3
 """Conditions of a program, each on its own column."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mate_tf.errors import InputError
 from mate_tf.files import paths
 from mate_tf.files.config_files import find_config, with_bases
-from mate_tf.serving import hub, model_folder, presets
+from mate_tf.serving import model_folder, presets
 from mate_tf.tables.limits import Limits
 from mate_tf.tables.table import Table
 
@@ -332,16 +332,16 @@ def _check_checkpoint(flags) -> None:
         pass  # it has two models, which are looked for when they are loaded
     elif flags.mode in OF_PRETRAINED and (flags.mode in OF_PRESET or not flags.config_file):
         name = model_folder.find(path).name
-        if not _exists(path) and hub.is_name(path):
+        if not _exists(path) and not _exists(f"{path}.index"):  # on the hub
             _report_model(name)
             flags.init_checkpoint = name  # so that nothing newer is fetched when it is loaded
-    elif _exists(path) or _exists(f"{path}.index"):
-        pass
-    elif hub.is_name(path):
+    elif not _exists(path) and not _exists(f"{path}.index"):
+        from mate_tf.serving import hub
+
+        if not hub.is_name(path):
+            raise InputError(f"{path}: no such checkpoint or folder")
         flags.init_checkpoint = hub.fetch(path)
         _report_model(hub.pinned(path, flags.init_checkpoint))
-    else:
-        raise InputError(f"{path}: no such checkpoint or folder")
     check_initial(flags.init_checkpoint, "--init_checkpoint=")
 
 

@@ -6,7 +6,6 @@ import os
 import re
 
 from mate_tf.errors import InputError
-from mate_tf.serving import hub
 
 VOCABULARY_FILES = ("vocab.txt", "tokenizer.json")
 WEIGHTS = "model.safetensors"
@@ -105,11 +104,13 @@ def find(folder_or_name: str | os.PathLike) -> Source:
         folder = checkpoint = name
     elif os.path.isfile(name) or os.path.isfile(f"{name}.index"):
         folder, checkpoint = os.path.dirname(name) or ".", name
-    elif hub.is_name(name):
+    else:
+        from mate_tf.serving import hub  # few models are there
+
+        if not hub.is_name(name):
+            raise InputError(f"{name}: no such folder or checkpoint")
         folder = checkpoint = hub.fetch(name)
         title, name = hub.model(name).partition("/")[2], hub.pinned(name, folder)
-    else:
-        raise InputError(f"{name}: no such folder or checkpoint")
     title = title or os.path.basename(os.path.abspath(folder))
     source = Source(name, title, _kind(folder), folder, checkpoint)
     _check_files(source)

@@ -10,10 +10,10 @@ import random
 import re
 from collections.abc import Sequence, Set
 
-from mate_tf.answers.conditions import ALIKE, stem
 from mate_tf.evaluation.associations import Associations
 from mate_tf.tables import amounts, moments, pruning
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import ALIKE, stem
 
 MOST = 2
 """Names that count; more of them say no more."""

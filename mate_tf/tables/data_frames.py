@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mate_tf.errors import InputError
+from mate_tf.tables.text import is_gap
 
 # Integers up to this number are exact as floats. pandas stores integers with gaps as floats.
 _LARGEST_EXACT_FLOAT = 2.0**53
@@ -62,13 +63,3 @@ def _written(values: Sequence[Any], is_float32: bool) -> list[Any]:
     ):
         return [None if is_gap(value) else int(value) for value in values]
     return list(values)
-
-
-def is_gap(value: Any) -> bool:
-    """Returns whether a value is missing: None, NaN (also Decimal's), NaT or pandas.NA."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ArithmeticError):  # pandas.NA has no truth value, Decimal("sNaN") raises
-        return True
-    except ValueError:  # an array in a cell
-        return False

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from mate_tf import tables
 from mate_tf.errors import InputError
-from mate_tf.tables import data_frames
 from mate_tf.tables.files import Path
 from mate_tf.tables.limits import UNLIMITED, Limits
 from mate_tf.tables.rendering import render
-from mate_tf.tables.text import is_unicode
+from mate_tf.tables.text import is_gap, is_unicode
 
 _ABOUT = ("table_id", "title", "heading", "caption", "url", "unread")
 """Fields with a text about a table."""
@@ -232,6 +231,8 @@ class Table:
         Raises:
           InputError: if it is not a frame, or has no columns.
         """
+        from mate_tf.tables import data_frames
+
         header, columns = data_frames.read(frame)
         return cls.from_rows(header, zip(*columns, strict=True), title, **about)
 
@@ -301,7 +302,7 @@ def _text(value: Any) -> str:
     """Converts a value to text: "" for a missing one, the date for a datetime at midnight."""
     if isinstance(value, str):
         return str(value)
-    if data_frames.is_gap(value):
+    if is_gap(value):
         return ""
     if isinstance(value, datetime) and value.time() == time.min:
         return value.date().isoformat()

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
+from typing import Any
 
 EMPTY = "EMPTY"
 
@@ -27,6 +28,13 @@ _FINAL_CITATIONS = re.compile(r"(?:(?!^)\[[^\]]*\]|^\[\d+\]|[•♦†‡*#+])+$
 _FINAL_PARENTHESES = re.compile(r"(?: \([^)]*\))+$")
 _OUTER_QUOTES = re.compile(r'^"([^"]*)"$')
 _MARKUP = re.compile(r"<[^<][^<>]*>")
+
+
+ALIKE = 5
+"""Letters at the beginning that two forms of a word share: "earnings", "earned"."""
+
+SHORT = 3
+"""Letters of words that have no other form."""
 
 
 def is_unicode(text: str) -> bool:
@@ -147,3 +155,21 @@ def spoken(name: str) -> str:
     Underscores stay: they divide words wherever texts are compared.
     """
     return _WITHIN.sub(" ", name) if _CODED.fullmatch(name) else name
+
+
+def is_gap(value: Any) -> bool:
+    """Returns whether a value is missing: None, NaN (also Decimal's), NaT or pandas.NA."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ArithmeticError):  # pandas.NA has no truth value, Decimal("sNaN") raises
+        return True
+    except ValueError:  # an array in a cell
+        return False
+
+
+def stem(word: str) -> str:
+    """Returns a word without the ending of a verb, so that "rated" names the column "Rating"."""
+    for ending in ("ing", "ed", "es", "al", "e", "s"):
+        if word.endswith(ending) and len(word) >= len(ending) + 3 and word[-2:] != "ss":
+            return word[: -len(ending)]
+    return word

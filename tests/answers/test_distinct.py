@@ -57,3 +57,21 @@ def test_below_a_value_is_not_the_row_below():
     sheet = Sheet(list(table), [*table.values()], columns.read(list(table), [*table.values()]))
     programs = Meaning(sheet, "how many had a CTR of 5% and spend below $2,000?").programs
     assert not [each for each in programs if each.step]
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen"),
+    [
+        ("how many jobs haven't been delivered yet?", "Delivered on is empty"),
+        ("which jobs were not delivered?", "Delivered on is empty"),
+        ("which jobs were not paid?", "not Paid is yes"),
+    ],
+)
+def test_what_did_not_happen_yet(question, chosen):
+    table = {
+        "Job": ["J1", "J2", "J3", "J4"],
+        "Delivered on": ["2024-01-02", "", "2024-01-04", ""],
+        "Paid": ["yes", "no", "", "yes"],
+    }
+    sheet = Sheet(list(table), [*table.values()], columns.read(list(table), [*table.values()]))
+    assert chosen in [str(each) for each in Meaning(sheet, question).programs]

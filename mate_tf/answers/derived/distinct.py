@@ -6,12 +6,13 @@ from collections.abc import Collection
 import numpy as np
 
 from mate_tf.answers import asked, asked_columns, expected
-from mate_tf.answers.conditions import SHORT, is_id, stem
+from mate_tf.answers.conditions import is_id
 from mate_tf.answers.derived.reading import Derived, Reading, shown
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import amounts, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import SHORT, stem
 
 _DIFFERENT = re.compile(
     r"\b(?:how many|number of) (?:of (?:the|our) )?(?:different|distinct|unique|individual) "
@@ -39,10 +40,10 @@ def find(reading: Reading) -> Derived | None:
     rows = np.flatnonzero(program.rows(sheet.rows))
     if not len(rows) or any(" has " in each.text for each in program.conditions):
         return None
-    first = sheet.first_of_each(rows, column).tolist()
+    first = map(int, sheet.first_of_each(rows, column))
     kept = [row for row in first if not amounts.is_missing(sheet.texts[column][row])]
     note = f"different values of {sheet.names[column]} in {shown(len(rows))} rows"
-    empty = sum(amounts.is_missing(sheet.texts[column][row]) for row in rows.tolist())
+    empty = sum(amounts.is_missing(sheet.texts[column][row]) for row in map(int, rows))
     return Derived(
         kind="number of different values",
         text=str(len(kept)),

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mate_tf.answers.conditions import stem
 from mate_tf.answers.derived.reading import (
     OF_AVERAGES,
     OF_SUMS,
@@ -18,6 +17,7 @@ from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
+from mate_tf.tables.text import stem
 
 _LARGEST = r"most|highest|largest|biggest|greatest|top|max(?:imum)?|busiest"
 _SMALLEST = r"fewest|least|lowest|smallest|min(?:imum)?"

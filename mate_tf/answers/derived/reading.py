@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from mate_tf.answers import asked, cells, computed, expected, left_out
-from mate_tf.answers.conditions import ALIKE, is_id, stem
+from mate_tf.answers.conditions import is_id
 from mate_tf.answers.execution import AVERAGE, COUNT, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Condition, Program
@@ -15,7 +15,7 @@ from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
-from mate_tf.tables.text import WORD
+from mate_tf.tables.text import ALIKE, WORD, stem
 
 _AMOUNTS = (Kind.NUMBER, Kind.DURATION)
 OF_SUMS = re.compile(
