@@ -314,7 +314,7 @@ def elsewhere(
             return f"{sheet.names[column]!r} has codes, not names"
     if problem := asked_columns.problem(sheet, meaning, program, column):
         return problem
-    if rows and all(amounts.is_missing(sheet.texts[column][row]) for row in rows):
+    if len(rows) and all(amounts.is_missing(sheet.texts[column][row]) for row in rows):
         return f"{sheet.names[column]!r} has no value there"
     if len(rows) > 1 and sheet.has_flags(column):
         return f"what yes and no in {sheet.names[column]!r} list is not known"
