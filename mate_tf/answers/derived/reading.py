@@ -40,7 +40,7 @@ class Derived:
     """An answer that is derived from several sets of rows.
 
     Attributes:
-        kind: "group", "difference", "share", "place" or "yes or no".
+        kind: "group", "difference", "share", "place", "number of different values" or "yes or no".
         text: the answer.
         value: it as a number, or None.
         rows, column: its cells, or those that it is computed of.
