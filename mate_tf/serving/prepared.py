@@ -15,6 +15,7 @@ from mate_tf.evaluation import unanswerable
 from mate_tf.protos import interaction_pb2
 from mate_tf.tables import column_nouns, columns, totals
 from mate_tf.tables.any_table import as_table
+from mate_tf.tables.foreign_headers import with_english
 from mate_tf.tables.table import Table
 from mate_tf.tables.text import is_unicode, spoken
 
@@ -34,12 +35,13 @@ class PreparedTable:
 
     Attributes:
         table: the `Table`.
-        names: names of the columns as people say them, see `text.spoken`.
+        names: names of the columns as people say them, see `text.spoken`; those in some other
+            languages with English words behind them, see `foreign_headers`.
     """
 
     def __init__(self, given: Any):
         self.table: Table = as_table(given)
-        self.names = tuple(map(spoken, self.table.columns))
+        self.names = with_english([spoken(name) for name in self.table.columns])
         read = self.table
         if self.names != read.columns:
             read = dataclasses.replace(read, columns=self.names)
