@@ -42,6 +42,10 @@ def questions(folder: pathlib.Path) -> list[dict]:
 def number(text: str) -> float | None:
     """Reads an answer's text as a number, whatever its unit."""
     digits = re.sub(r"[^\d.,-]", "", text)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+", digits):
+        digits = digits.replace(".", "")
+    elif thousands := re.fullmatch(r"\D*([\d.]+) ?k", text):
+        return 1000 * float(thousands[1])
     if _DECIMAL_COMMA.search(digits):
         digits = digits.replace(".", "").replace(",", ".")
     try:
@@ -56,7 +60,7 @@ def is_right(answer, expected) -> bool:
         value = answer.value if answer.value is not None else number(answer.text)
         return value is not None and math.isclose(value, expected, rel_tol=1e-3, abs_tol=6e-3)
     shown = (" ".join(cell.text.lower().split()) for cell in answer.cells)
-    given = list(dict.fromkeys(shown))  # an answer shows each text once
+    given = [*filter(None, dict.fromkeys(shown))]  # an answer shows each text once
     texts = expected if isinstance(expected, list) else [expected]
     wanted = [" ".join(text.lower().split()) for text in texts]
     if wanted in (["yes"], ["no"]):

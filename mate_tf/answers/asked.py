@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
-from mate_tf.tables import pruning
+from mate_tf.tables import pruning, units
 from mate_tf.tables.columns import Column, Kind
 
 MEDIAN, DIFFERENCE, RATIO = "MEDIAN", "DIFFERENCE", "RATIO"
@@ -18,7 +18,7 @@ AMOUNT = "AMOUNT"
 _ASKED = (
     (
         DIFFERENCE,
-        r"difference|by how (?:many|much)|how (?:many|much) (?:more|fewer|less)|"
+        r"difference|by how (?:many|much)|how (?:many|much) (?:\w+ )?(?:more|fewer|less)\b|"
         r"how (?:many|much) (?:\w+ )?[a-z]{3,}er (?=.*\bthan (?![\d$€£]))",
     ),
     (
@@ -99,6 +99,7 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
         if is_number and not _are_ids(name, column):
             # "Flight" of "Flight duration" is not what "how many flights" asks for.
             numbers |= words if len(words) == 1 else {each for each in words if owners[each] == 1}
+            numbers |= {word for word in said if _is_unit_of(word, column)}  # "how many litres"
         in_names |= words if words <= said else set()
     named = []
     for asked in operations(question):
@@ -112,6 +113,12 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     if named[:1] == [AMOUNT] and SUM in named:
         return SUM
     return named[0] if named else None
+
+
+def _is_unit_of(word: str, column: Column) -> bool:
+    """Returns whether a word is the unit of a column's numbers."""
+    unit = units.find(word) if len(word) > 1 else None
+    return unit is not None and unit.symbol == (column.unit or column.named_unit)
 
 
 def counted(question: str, names: Sequence[str]) -> list[int]:

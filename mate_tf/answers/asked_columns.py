@@ -19,18 +19,6 @@ _HOW = re.compile(r"how (?!many|much|long)([a-z]+)")
 _ADJECTIVES = frozenset(("old", "tall", "deep", "heavy", "wide", "fast", "hot", "cold", "thick"))
 _FAR = frozenset(pruning.words("distance length km mile miles range"))
 _WHO = re.compile(r"who\b")
-_NAME = r"(?![a-z])[^\W\d_][\w'’-]*\.?"
-_FULL_NAME = re.compile(rf"{_NAME}(?: (?:(?:de|del|di|la|van|von|der) )*{_NAME}){{1,3}}")
-_THINGS = frozenset(
-    pruning.words(
-        "street address city town place site venue location country region title film book song "
-        "product item room building species event course subject"
-    )
-)
-"""Words of columns whose texts look like the names of people, and are not."""
-
-_SHARE = 0.8
-"""Share of the texts of a column of people that are names of two to four words."""
 
 
 def problem(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
@@ -49,22 +37,15 @@ def problem(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> st
     if not _WHO.match(meaning.question.strip().lower()) or is_named:
         return ""
     used = {*program.columns}
-    people = [n for n in range(len(sheet.names)) if n not in used and has_people(sheet, n)]
+    people = [n for n in range(len(sheet.names)) if n not in used and sheet.has_people(n)]
     names = " or ".join(repr(sheet.names[each]) for each in people)
     if people and column not in people:
         return f"'who' asks for {names}, but the cells are in {sheet.names[column]!r}"
+    if not people and sheet.is_of_things(column):
+        return f"whether {sheet.names[column]!r} is asked for is not known"
     if len(people) > 1 and not sheet.is_key(column):
         return f"'who' may be {names}"
     return ""
-
-
-def has_people(sheet: Sheet, column: int) -> bool:
-    """Returns whether most texts of a column are full names, as "Ann Lee" or "M. Tanaka"."""
-    texts = [" ".join(text.split()) for text in sheet.texts[column] if text.strip()]
-    names = sum(bool(_FULL_NAME.fullmatch(text)) for text in texts)
-    is_of_people = len(texts) > 0 and names >= _SHARE * len(texts)
-    is_of_things = bool(_THINGS & {*pruning.words(sheet.names[column])})
-    return is_of_people and not is_of_things and not sheet.has_codes(column)
 
 
 def _id_or_name(sheet: Sheet, meaning: Meaning, column: int) -> str:

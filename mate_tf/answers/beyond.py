@@ -66,7 +66,7 @@ def problem(sheet: Sheet, meaning: Meaning) -> str:
     is_group = any(_names_groups(sheet, word) for word in groups)
     patterns = (_OFTEN, _BY_NUMBER, _MOST_COME)
     is_group |= _counts_rows(sheet, text) or _adds_up(sheet, text)
-    is_group |= _has_sums(sheet, meaning, text)
+    is_group |= _has_sums(sheet, text)
     if any(pattern.search(text) for pattern in patterns) or is_group:
         return "groups of rows are not compared"
     return ""
@@ -76,12 +76,12 @@ def _no_such_key(sheet: Sheet, text: str) -> str:
     """Says that no column of ids has the one of "lot 431"; "" if one does."""
     for column, name in enumerate(sheet.names):
         nouns = [word for word in pruning.words(name) if not is_id(word)]
-        is_key = len(sheet.distinct[column]) == sheet.num_rows or is_id(name)
+        is_key = sheet.is_key(column) or is_id(name)
         match = re.search(rf"\b{re.escape(nouns[0])} {_KEY}", text) if nouns and is_key else None
         if match is None or sheet.columns[column].kind is Kind.DATE:
             continue
         said, plain = {*pruning.words(match["key"])}, _plain(match["key"])
-        is_part = any(said & {*key} for texts in sheet.distinct for key in texts)
+        is_part = any(said <= {*key} for texts in sheet.distinct for key in texts)
         if not is_part and plain not in map(_plain, sheet.texts[column]):
             return f"{name!r} has no {match['key']!r}"
     return ""
@@ -133,18 +133,16 @@ def _adds_up(sheet: Sheet, text: str) -> bool:
     )
 
 
-def _has_sums(sheet: Sheet, meaning: Meaning, text: str) -> bool:
+def _has_sums(sheet: Sheet, text: str) -> bool:
     """Returns whether "the highest total" is one of several sums.
 
-    It is not in "which order has the highest total price" if each order has a "Total price".
+    It is not in "which order has the highest total price" if each order has one row.
     """
-    if not _OF_GROUPS.search(text):
-        return False
     asked_for = _WHICH.match(text)
     is_of_rows = (
         asked_for and _named(sheet, asked_for[1]) and not _names_groups(sheet, asked_for[1])
     )
-    return not is_of_rows or bool(_OF_GROUPS.search(meaning.text_without_names()))
+    return bool(_OF_GROUPS.search(text)) and not is_of_rows
 
 
 def _has_amounts(sheet: Sheet, named: Collection[int]) -> bool:

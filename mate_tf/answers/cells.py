@@ -4,11 +4,12 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, asked_columns, expected
+from mate_tf.answers.conditions import is_id
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import amounts, column_nouns, pruning
+from mate_tf.tables import amounts, column_nouns, pruning, units
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.text import ALIKE, SHORT, stem
@@ -17,8 +18,13 @@ _FOR_WHAT = re.compile(r"what (?:is|was|were|did)\b.*\bfor\W*$")
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:of (?:the|our|these|those) )?(?:[\w'’-]+ )??"
-    r"(?P<word>[\w'’-]+s|people|men|women|children)\b"
+    r"(?P<word>\w+s|people|children)\b(?!-)"
 )
+_KINDS_OF_PEOPLE = frozenset(
+    pruning.words("girls boys females males ladies adults seniors juniors")
+)
+_SUBJECTS = frozenset(("who", "i", "he", "she", "we", "you", "they"))
+_PUT_ASIDE = re.compile(r"\bput (?!in|into\b)")
 _OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does|do) ")
 """Asks for what somebody has or does, which need not be the rows."""
 
@@ -153,6 +159,7 @@ def left_over(
     if not program.said and len(rows) <= _FEW:  # the words of the rows tell why the model took them
         said = said.union(*(pruning.words(each[row]) for row in rows for each in sheet.texts))
     said |= unimportant(sheet, meaning.question, program, column, operation)
+    said |= _before_keys(sheet, meaning.question, program)
     # "Which bill" has the number R-17.
     if operation != COUNT and sheet.is_key(column) and sheet.has_codes(column):
         said |= _word(_CHOSEN, meaning.question)
@@ -214,6 +221,19 @@ def _is_of_key(sheet: Sheet, program: Program) -> bool:
     )
 
 
+def _before_keys(sheet: Sheet, question: str, program: Program) -> frozenset[str]:
+    """Returns the nouns before ids, as "parcel" in "parcel PX70213", which say what rows are."""
+    words, nouns = pruning.words(question), set()
+    for each in program.conditions:
+        is_id_said = sheet.is_key(each.column) and sheet.has_codes(each.column)
+        if is_id_said and each.rows.sum() == 1 and " is " in each.text:
+            first = min((words.index(word) for word in each.said if word in words), default=0)
+            before = words[max(0, first - 2) : first]
+            is_verb = before[-1:] and (before[-1].endswith("ed") or before[0] in _SUBJECTS)
+            nouns.update(() if is_verb else before[-1:])
+    return frozenset(nouns)
+
+
 def unimportant(
     sheet: Sheet, question: str, program: Program, column: int, operation: str
 ) -> frozenset[str]:
@@ -225,12 +245,14 @@ def unimportant(
     """
     is_count = operation == COUNT and program.conditions
     is_count = is_count and not _OF_WHOM.search(question.lower())
+    counted = _word(_COUNTED, question) - _KINDS_OF_PEOPLE
     written = {*pruning.words(sheet.names[column]), sheet.columns[column].unit.lower()}
     units = {word for word, spellings in expected.UNITS.items() if written & {*spellings}}
     weak = _WEAK if program.conditions or program.order is not None else frozenset()
+    weak -= frozenset(["put"]) if _PUT_ASIDE.search(question.lower()) else frozenset()
     if sheet.columns[column].kind is Kind.NUMBER:
         weak |= _READINGS
-    return _SMALL.union(units, weak - sheet.words, _word(_COUNTED, question) if is_count else ())
+    return _SMALL.union(units, weak - sheet.words, counted if is_count else ())
 
 
 def _word(pattern: re.Pattern, question: str) -> set[str]:
@@ -256,8 +278,20 @@ def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> s
 
 
 def _count_of_values(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
-    """Says that "how many gold medals in total" adds up the column "Gold"; "" if it counts rows."""
-    if asked.operation(meaning.question, sheet.names, sheet.columns) != SUM:
+    """Says that "how many gold medals in total" adds up the column "Gold", and "how many litres"
+    does not count rows; "" if it counts them."""
+    wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
+    words = _word(_COUNTED, meaning.question) - sheet.words
+    said = asked.words_of_count(meaning.question)
+    numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS]
+    is_named = any(
+        expected.own_words(sheet, n) <= said
+        for n in numbers
+        if n not in program.columns and not sheet.is_key(n)
+    )
+    is_named = is_named and not is_id(sheet.names[column]) and wanted == asked.AMOUNT
+    is_of_unit = any(units.find(word) for word in words if len(word) > 1)
+    if wanted != SUM and not is_of_unit and not is_named:
         return ""
     return "whether rows or values are counted is not known"
 

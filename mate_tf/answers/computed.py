@@ -92,8 +92,11 @@ def compute(
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Returns texts of cells, each once, as "Viola, Cello" for the instruments of 24 rows."""
-    return ", ".join(dict.fromkeys(texts))
+    """Returns texts of cells, each once, as "Viola, Cello" for the instruments of 24 rows.
+
+    Empty ones are left out.
+    """
+    return ", ".join(filter(str.strip, dict.fromkeys(texts)))
 
 
 def _are_numbers(cells, columns: Sequence[Column]) -> bool:

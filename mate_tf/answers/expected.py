@@ -118,6 +118,10 @@ def expected(sheet: Sheet, meaning: Meaning, program: Program) -> Expected | Non
     """
     text = " ".join(meaning.question.lower().split())
     by_kind, by_name = _by_kind(sheet, text), _by_name(sheet, meaning, program, text)
+    if by_kind is not None and by_kind.words == "who":
+        keys = {n for n in by_kind.columns if sheet.is_key(n) and sheet.has_people(n)}
+        keys -= {*program.columns}
+        by_kind = by_kind._replace(columns=frozenset(keys)) if keys else by_kind
     if by_kind is None or by_name is None:
         return by_kind or by_name
     both = by_kind.columns & by_name.columns

@@ -7,7 +7,7 @@ import numpy as np
 
 from mate_tf.answers import comparisons
 from mate_tf.answers.programs import Condition
-from mate_tf.answers.sheet import Sheet
+from mate_tf.answers.sheet import NO, Sheet
 from mate_tf.tables import amounts, pruning
 from mate_tf.tables.text import ALIKE, stem
 
@@ -45,7 +45,7 @@ def columns_of(sheet: Sheet, question: str) -> dict[int, frozenset[str]]:
             is_said = {*said[: len(short)]} == short or (
                 said and said[0] in short and owners[stem(said[0])] == 1
             )
-            if short and is_said and _has_empty(sheet, column):
+            if short and is_said and (_has_empty(sheet, column) or sheet.has_flags(column)):
                 found[column] = frozenset(all_words) - {*words} | short
     return found or _not_yet(sheet, question)
 
@@ -78,8 +78,12 @@ def _has_empty(sheet: Sheet, column: int) -> bool:
 
 
 def condition(sheet: Sheet, column: int, said: frozenset[str]) -> Condition:
-    """Returns the condition that cells have no value; "no stock" may also be a stock of 0."""
+    """Returns the condition that cells have no value; "no stock" may also be a stock of 0, and
+    "no receipt" is the "no" of a column of flags."""
     texts, name = sheet.texts[column], sheet.names[column]
+    if sheet.has_flags(column) and (keys := [key for key in sheet.distinct[column] if key in NO]):
+        rows = np.concatenate([sheet.distinct[column][key] for key in keys])
+        return Condition(column, sheet.mask(rows), said, f"{name} is {texts[int(rows[0])]}")
     is_empty = np.array([amounts.is_missing(text) for text in texts], bool)
     text, values = f"{name} is empty", sheet.columns[column].values
     if 0 in values:

@@ -40,6 +40,7 @@ _OF_ALL = frozenset(
 _PLACES = frozenset(pruning.words("rank pos position place score rating points grade"))
 _NOTHING = frozenset(pruning.words("money people time times often in of on at for from by"))
 _RECENT = frozenset(pruning.words("recent recently"))
+_BUT_NOT = re.compile(r"\bbut (?:not|never|no|\w+n['’]t)\b")
 _AS_WELL = re.compile(r"\b(?:ones? too|too\)|as well\)|or not\b)")
 _UN = re.compile(r"\bun(?P<word>[a-z]{3,})")
 
@@ -278,6 +279,8 @@ def in_conditions(sheet: Sheet, meaning: Meaning, program: Program) -> str:
     """
     if meaning.is_denied(program):
         return 'what "not" or "no" leaves out is not known'
+    if _BUT_NOT.search(meaning.question.lower()) and len(program.conditions) < 2:
+        return "what stands before 'but' is not known"
     if match := _AS_WELL.search(meaning.question.lower()):
         return f"what {match.group()!r} adds is not known"
     if problem := _compared(sheet, meaning, program):

@@ -14,8 +14,8 @@ from mate_tf.answers import comparisons
 from mate_tf.answers.conditions import Conditions
 from mate_tf.answers.programs import Condition, Order, Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import column_nouns, pruning
-from mate_tf.tables.columns import Kind
+from mate_tf.tables import column_nouns, columns, pruning
+from mate_tf.tables.columns import Kind, Moment
 from mate_tf.tables.pruning import STOP_WORDS, usual_words
 from mate_tf.tables.text import spoken, stem
 
@@ -64,13 +64,18 @@ class Meaning:
         """The orders that it may mean; none if it has no word for one."""
         sheet, orders = self._sheet, []
         for word in comparisons.superlatives(self.text_without_names()):
+            if word.word in sheet.words_of_values and not comparisons.is_usual(word.word):
+                continue  # "Pinecrest" in a name
+            if any(pruning.words(name) == [word.word] for name in sheet.names):
+                continue  # "which peak"
             use = "highest" if word.is_largest else "lowest"
             own = [word.word in column_nouns.words(name, use) for name in sheet.names]
             others = [word.word in column_nouns.words(name) for name in sheet.names]
             opposite = "lowest" if word.is_largest else "highest"
             left_out = self._not_ordered(word.word, own)
             dated = self._of_dates if word.is_of_dates else frozenset()
-            if not self._has_places and not dated and word.word in ("first", "last"):
+            is_of_time = not self._has_places or self.question.lower().startswith("when")
+            if is_of_time and not dated and word.word in ("first", "last"):
                 dated = self._moments
             for column, read in enumerate(sheet.columns):
                 is_largest = word.is_largest
@@ -217,6 +222,7 @@ class Meaning:
         programs = [Program(), *plain, *ordered, *moved]
         kept = [each for each in programs if self._denied <= each.said] or programs
         kept = [each for each in kept if self._cells_said <= each.said] or kept
+        kept = [each for each in kept if self._dates_said <= each.said] or kept
         return [each for each in kept if self.flags <= {*each.columns}] or kept
 
     @functools.cached_property
@@ -234,6 +240,14 @@ class Meaning:
             if not usual & {*key} or self._conditions.is_in_capitals(column, key)
         ]
         return frozenset().union(*map(self._conditions.said_of, keys))
+
+    @functools.cached_property
+    def _dates_said(self) -> frozenset[str]:
+        """Words of the dates that it says and some condition has."""
+        dates = (each for each in columns.said(self.question) if isinstance(each.value, Moment))
+        words = frozenset().union(*(pruning.words(each.text) for each in dates))
+        conditions = (each.said for several in self.conditions.values() for each in several)
+        return words.intersection(frozenset().union(*conditions))
 
     def names_order(self, program: Program) -> bool:
         """Returns whether it names the column that a program orders by."""

@@ -13,6 +13,19 @@ YES = frozenset((("yes",), ("y",), ("true",), ("x",)))
 NO = frozenset((("no",), ("n",), ("false",)))
 """Cells of flags, as their words."""
 
+_NAME = r"(?![a-z])[^\W\d_][\w'’-]*\.?"
+_FULL_NAME = re.compile(rf"{_NAME}(?: (?:(?:de|del|di|la|van|von|der) )*{_NAME}){{1,3}}")
+_THINGS = frozenset(
+    pruning.words(
+        "street address city town place site venue location country region title film book song "
+        "product item room building species event course subject"
+    )
+)
+"""Words of columns whose texts look like the names of people, and are not."""
+
+_SHARE = 0.8
+"""Share of the texts of a column of people that are names of two to four words."""
+
 
 class Rows(Mapping[tuple[str, ...], np.ndarray]):
     """Rows <int64>[n] of each text of a column, as its words; of texts without words none.
@@ -114,6 +127,17 @@ class Sheet:
         """Returns whether most texts of a column have digits, as "RE-0017" has; names have none."""
         texts = self.texts[column]
         return 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
+
+    def has_people(self, column: int) -> bool:
+        """Returns whether most texts of a column are full names, as "Ann Lee" or "M. Tanaka"."""
+        texts = [" ".join(text.split()) for text in self.texts[column] if text.strip()]
+        names = sum(bool(_FULL_NAME.fullmatch(text)) for text in texts)
+        is_of_people = len(texts) > 0 and names >= _SHARE * len(texts)
+        return is_of_people and not self.is_of_things(column) and not self.has_codes(column)
+
+    def is_of_things(self, column: int) -> bool:
+        """Returns whether a column has the names of places or things, by its name."""
+        return bool(_THINGS & {*pruning.words(self.names[column])})
 
     def mask(self, rows: np.ndarray) -> np.ndarray:
         """Returns rows <int64>[n] as <bool>[rows]."""

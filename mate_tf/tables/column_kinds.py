@@ -40,6 +40,7 @@ class Column:
         values: for each cell: a number, in `unit`; a `Moment`; seconds for times and durations;
             None for cells without a value, and for all cells of a text column.
         unit: unit of the numbers, as it is shown; "" for none.
+        named_unit: unit that its name says if no cell has one; values are compared in it.
         is_converted: numbers were converted from other units to this one.
         decimals: most places after the decimal sign of a cell.
         partial: rows of cells that say more than the value: "4,634 m (15,203 ft)", "<5", "100+".
@@ -52,6 +53,7 @@ class Column:
     kind: Kind
     values: tuple[Value | None, ...]
     unit: str = ""
+    named_unit: str = ""
     is_converted: bool = False
     decimals: int = 0
     partial: frozenset[int] = frozenset()
@@ -279,6 +281,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
         Kind.NUMBER,
         tuple(values),
         unit=unit,
+        named_unit="" if unit or not (named := units.of_name(cells.name)) else named.symbol,
         is_converted=is_converted,
         decimals=max(
             0 if _is_grouped(each, values[row]) else each.decimals for row, each in numbers.items()

@@ -180,11 +180,14 @@ def _in_column(given, column: Column) -> float | Moment | None:
         if isinstance(given, Amount) and given.unit and given.unit.kind == "duration":
             return amounts.value_of(given) * given.unit.factor
         return None
-    if isinstance(given, Length) and (unit := units.find(column.unit)) and unit.kind == "duration":
+    unit = units.find(column.unit or column.named_unit)
+    if isinstance(given, Length) and unit and unit.kind == "duration":
         return given.seconds / unit.factor
     if not isinstance(given, Amount):
         return None
-    factor, unit = 1.0, units.find(column.unit) if column.unit else None
+    factor, is_duration = 1.0, given.unit is not None and given.unit.kind == "duration"
+    if is_duration and unit is None:
+        return None  # 3 minutes may be 180 of a column that does not say what it counts
     if not (given.unit is None or given.unit.is_word or unit is None or given.unit == unit):
         if given.unit.kind != unit.kind:
             return None

@@ -4,6 +4,7 @@ A unit belongs to a kind; units of one kind are converted into each other. Symbo
 sensitive where case tells units apart (mW, MW), names are not.
 """
 
+import re
 from typing import NamedTuple
 
 
@@ -214,3 +215,25 @@ def find(text: str) -> Unit | None:
     word = word.replace("sq ", "sq").replace("sq. ", "sq").replace("square ", "sq")
     lower = word.lower()
     return _BY_SYMBOL.get(word) or CURRENCIES.get(lower) or _BY_NAME.get(lower)
+
+
+_TIMES = re.compile(
+    r"(seconds|minutes|mins|hours|hrs|days|weeks|months|years)(?![^\W_])", re.IGNORECASE
+)
+_IN_NAME = re.compile(r"[(\[](?P<bracket>[^()\[\]]+)[)\]]\s*$|(?:^|[\s_])(?P<last>[^\W_]+)\s*$")
+
+
+def of_name(name: str) -> Unit | None:
+    """Returns the unit that the name of a column says: "Weight (g)", "wait s", "Runtime min".
+
+    A word such as "second" may be a place in an order, and single letters have to be the last of
+    several words.
+    """
+    if times := _TIMES.match(name):
+        return find(times[1])  # "Days to maturity"
+    match = _IN_NAME.search(name)
+    if match is None:
+        return None
+    text = match["bracket"] or match["last"]
+    is_whole = text.strip() == name.strip()
+    return None if is_whole and (len(text) < 2 or text.lower() in ("second", "min")) else find(text)

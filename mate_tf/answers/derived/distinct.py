@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from mate_tf.answers import asked, asked_columns, expected
+from mate_tf.answers import asked, expected
 from mate_tf.answers.conditions import is_id
 from mate_tf.answers.derived.reading import Derived, Reading, shown
 from mate_tf.answers.sheet import Sheet
@@ -65,7 +65,7 @@ def _column(reading: Reading, noun: str) -> int | None:
     if asked.counted(reading.text, sheet.names) or not words:
         return None  # counted as the model does
     if words <= _PEOPLE:
-        named = [n for n in range(len(sheet.names)) if asked_columns.has_people(sheet, n)]
+        named = [n for n in range(len(sheet.names)) if sheet.has_people(n)]
     else:
         named = _named(sheet, words) or [*expected.named(sheet, words)] or reading.named(words)
     named = [
