@@ -18,11 +18,12 @@ _FOR_WHAT = re.compile(r"what (?:is|was|were|did)\b.*\bfor\W*$")
 _WON = re.compile(r"^(?:who|which|what) (?:\w+ )?won\b")
 _COUNTED = re.compile(
     r"\b(?:how many|number of|count of) (?:of (?:the|our|these|those) )?(?:[\w'’-]+ )??"
-    r"(?P<word>\w+s|people|children)\b(?!-)"
+    r"(?P<word>[\w'’]+s|people|children)\b(?!-)"
 )
 _KINDS_OF_PEOPLE = frozenset(
     pruning.words("girls boys females males ladies adults seniors juniors")
 )
+_HOW_MANY = re.compile(r"\bhow many (?P<word>[^\W\d_]{2,})")
 _SUBJECTS = frozenset(("who", "i", "he", "she", "we", "you", "they"))
 _PUT_ASIDE = re.compile(r"\bput (?!in|into\b)")
 _OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does|do) ")
@@ -281,7 +282,7 @@ def _count_of_values(sheet: Sheet, meaning: Meaning, program: Program, column: i
     """Says that "how many gold medals in total" adds up the column "Gold", and "how many litres"
     does not count rows; "" if it counts them."""
     wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
-    words = _word(_COUNTED, meaning.question) - sheet.words
+    words = _word(_HOW_MANY, meaning.question)
     said = asked.words_of_count(meaning.question)
     numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS]
     is_named = any(
@@ -290,7 +291,9 @@ def _count_of_values(sheet: Sheet, meaning: Meaning, program: Program, column: i
         if n not in program.columns and not sheet.is_key(n)
     )
     is_named = is_named and not is_id(sheet.names[column]) and wanted == asked.AMOUNT
-    is_of_unit = any(units.find(word) for word in words if len(word) > 1)
+    is_of_unit = any(
+        units.find(w) and not any((w,) in each for each in sheet.distinct) for w in words
+    )
     if wanted != SUM and not is_of_unit and not is_named:
         return ""
     return "whether rows or values are counted is not known"

@@ -64,7 +64,7 @@ class Meaning:
         """The orders that it may mean; none if it has no word for one."""
         sheet, orders = self._sheet, []
         for word in comparisons.superlatives(self.text_without_names()):
-            if word.word in sheet.words_of_values and not comparisons.is_usual(word.word):
+            if word.word in sheet.words and not comparisons.is_usual(word.word):
                 continue  # "Pinecrest" in a name
             if any(pruning.words(name) == [word.word] for name in sheet.names):
                 continue  # "which peak"

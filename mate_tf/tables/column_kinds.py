@@ -281,7 +281,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
         Kind.NUMBER,
         tuple(values),
         unit=unit,
-        named_unit="" if unit or not (named := units.of_name(cells.name)) else named.symbol,
+        named_unit="" if unit or not (named := units.find_in_name(cells.name)) else named.symbol,
         is_converted=is_converted,
         decimals=max(
             0 if _is_grouped(each, values[row]) else each.decimals for row, each in numbers.items()

@@ -19,7 +19,8 @@ _LEAST_COLUMNS, _LEAST_SHARE = 2, 0.25
 """Columns, and their share of all, with words of a language that tell that a table is in it."""
 
 _SHORTEST = 4
-"""Letters of the last part of a compound: the "ort" of "Antwort" is not a place."""
+"""Letters of words that tell a language, and of the last part of a compound: the "ort" of "Antwort"
+is not a place."""
 
 _UNIT = re.compile(r"(?: ?\([^()]*\)| [€$£%])$")
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
@@ -31,11 +32,13 @@ class _Words(NamedTuple):
 
     Attributes:
         english: English words for each word, the likelier ones first.
-        telling: the words that are not English too.
+        telling: the words that are not English too, and not short.
+        shared: English words that are taken as they are in compounds.
     """
 
     english: dict[str, str]
     telling: frozenset[str]
+    shared: frozenset[str]
 
 
 def with_english(names: Sequence[str]) -> tuple[str, ...]:
@@ -54,7 +57,10 @@ def with_english(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _telling(name: str, language: str) -> bool:
-    return any(word in _words()[language].telling for word in _split(name))
+    telling = _words()[language].telling
+    compounds = (_compound(word, language) for word in _split(name))
+    is_compound = any(all(each) and telling.intersection(each) for each in compounds)
+    return is_compound or not telling.isdisjoint(_split(name))
 
 
 def _with_english(name: str, language: str) -> str:
@@ -72,14 +78,23 @@ def _with_english(name: str, language: str) -> str:
 def _english(word: str, language: str) -> str:
     """Returns the English for a word or a compound; "" if it is not known."""
     english = _words()[language].english
-    if word in english or language not in _COMPOUNDS:
-        return english.get(word, "")
-    for begin in range(2, len(word) - 1):
-        last, first = english.get(word[begin:], ""), word[:begin]
-        if last and (len(word) - begin >= _SHORTEST or word[begin:] == "nr"):
-            first = english.get(first) or english.get(_LINK.sub("", first), "")
-            return f"{first} {last}".strip()
-    return ""
+    if word in english:
+        return english[word]
+    first, last = _compound(word, language)
+    return f"{english.get(first, '')} {english.get(last, '')}".strip()
+
+
+def _compound(word: str, language: str) -> tuple[str, str]:
+    """Returns the first part of a compound, "" if it is not known, and the last; "" without one."""
+    english, _, shared = _words()[language]
+    for begin in range(2, len(word) - 1) if language in _COMPOUNDS else ():
+        first, last = word[:begin], word[begin:]
+        if last in english and (len(last) >= _SHORTEST or last == "nr"):
+            known = (each for each in (first, _LINK.sub("", first)) if each in english)
+            first = next(known, "")
+            is_english = first in shared and last in shared  # "birthdate"
+            return ("", "") if is_english else (first, last)
+    return "", ""
 
 
 def _split(name: str) -> list[str]:
@@ -103,12 +118,12 @@ def _words() -> dict[str, _Words]:
         english: dict[str, list[str]] = {}
         telling = set()
         for row in rows:
-            for each in row[number].replace("-", " ").split():
+            for each in row[number].removeprefix("-").split():
                 word = _folded(each.rstrip("*"))
                 english.setdefault(word, []).append(row[0])
-                if not each.endswith("*") and word not in of_english:
+                if not each.endswith("*") and word not in of_english and len(word) >= _SHORTEST:
                     telling.add(word)
         shared = {word: word for word in of_english if word not in english}
         joined = {word: " ".join(dict.fromkeys(words)) for word, words in english.items()}
-        found[language] = _Words(shared | joined, frozenset(telling))
+        found[language] = _Words(shared | joined, frozenset(telling), frozenset(shared))
     return found

@@ -223,7 +223,7 @@ _TIMES = re.compile(
 _IN_NAME = re.compile(r"[(\[](?P<bracket>[^()\[\]]+)[)\]]\s*$|(?:^|[\s_])(?P<last>[^\W_]+)\s*$")
 
 
-def of_name(name: str) -> Unit | None:
+def find_in_name(name: str) -> Unit | None:
     """Returns the unit that the name of a column says: "Weight (g)", "wait s", "Runtime min".
 
     A word such as "second" may be a place in an order, and single letters have to be the last of

@@ -158,3 +158,32 @@ def test_problem(question, column, operation, expected):
 )
 def test_asks_for_several(question, is_list):
     assert cells.asks_for_several(question) == is_list
+
+
+@pytest.mark.parametrize(
+    ("question", "is_count"),
+    [
+        ("how many parcels were delayed?", True),
+        ("how many kg were delayed?", False),  # a sum of weights
+        ("how many minutes were parcels delayed?", False),
+    ],
+)
+def test_what_is_counted(deliveries, question, is_count):
+    meaning = Meaning(deliveries, question)
+    (program,) = (each for each in meaning.programs if str(each) == "Status is Delayed")
+    found = cells.problem(deliveries, meaning, program, [1, 2], 0, "COUNT", None)
+    assert ("whether rows or values are counted" not in found) == is_count
+
+
+@pytest.mark.parametrize(
+    ("question", "unused"),
+    [
+        ("what is the weight of parcel P2?", []),  # says what P2 is
+        ("who packed P2?", ["packed"]),
+    ],
+)
+def test_nouns_before_ids(deliveries, question, unused):
+    meaning = Meaning(deliveries, question)
+    program = max(meaning.programs, key=lambda each: len(each.said))
+    column = deliveries.names.index("Weight (kg)")
+    assert cells.left_over(deliveries, meaning, program, [1], column, "NONE") == unused

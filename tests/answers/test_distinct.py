@@ -75,3 +75,29 @@ def test_what_did_not_happen_yet(question, chosen):
     }
     sheet = Sheet(list(table), [*table.values()], columns.read(list(table), [*table.values()]))
     assert chosen in [str(each) for each in Meaning(sheet, question).programs]
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen"),
+    [
+        ("how many claims have no receipt?", "Receipt is no"),
+        ("which claims of Pinecrest Inc have a receipt?", "Company is Pinecrest Inc"),
+        (
+            "how many claims of Pinecrest Inc were in July?",
+            "Company is Pinecrest Inc and Date is July",
+        ),
+        ("when was Pinecrest Inc last here?", "largest Date where Company is Pinecrest Inc"),
+    ],
+)
+def test_programs(question, chosen):
+    table = {
+        "Claim": ["C1", "C2", "C3"],
+        "Company": ["Pinecrest Inc", "Ada Foods", "Pinecrest Inc"],
+        "Date": ["2024-07-02", "2024-07-03", "2024-08-04"],
+        "Receipt": ["yes", "no", "no"],
+        "Amount": ["3", "4", "5"],
+    }
+    sheet = Sheet(list(table), [*table.values()], columns.read(list(table), [*table.values()]))
+    programs = Meaning(sheet, question).programs
+    assert chosen in [str(each) for each in programs]
+    assert not any("Amount" in str(each) for each in programs)

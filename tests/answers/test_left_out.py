@@ -63,3 +63,9 @@ def test_a_noun_that_names_the_rows_counts_them(question, chosen, is_of_rows):
     table = ORDERS
     expected = "" if is_of_rows else "it may ask for 'Qty', not for a number of rows"
     assert problem(table, question, chosen) == expected
+
+
+def test_but_not_needs_what_stands_before():
+    question = "how many did we order but not collected?"
+    expected = "what stands before 'but' is not known"
+    assert problem(ORDERS, question, "not Delivery is Collected") == expected

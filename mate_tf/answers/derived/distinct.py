@@ -15,12 +15,12 @@ from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.text import SHORT, stem
 
 _DIFFERENT = re.compile(
-    r"\b(?:how many|number of) (?:of (?:the|our) )?(?:different|distinct|unique|individual) "
+    r"\b(?:how many|number of) (?:of (?:the|our) )?(?:different|distinct|unique) "
     r"(?P<words>[\w'’-]+(?: of [\w'’-]+)?)"
 )
 _SAID = frozenset(
     pruning.words(
-        "how many number of different distinct unique individual kind type sort in this table list "
+        "how many number of different distinct unique kind type sort in this table list "
         "file log there are is were we have do does did our the all any one ones"
     )
 )
