@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection
 
 from mate_tf.answers import asked, asked_columns, expected
-from mate_tf.answers.conditions import is_id
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
 from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
-from mate_tf.tables import amounts, column_nouns, pruning, units
+from mate_tf.tables import amounts, column_nouns, pruning
 from mate_tf.tables.columns import Kind
 from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.text import ALIKE, SHORT, stem
@@ -23,7 +22,6 @@ _COUNTED = re.compile(
 _KINDS_OF_PEOPLE = frozenset(
     pruning.words("girls boys females males ladies adults seniors juniors")
 )
-_HOW_MANY = re.compile(r"\bhow many (?P<word>[^\W\d_]{2,})")
 _SUBJECTS = frozenset(("who", "i", "he", "she", "we", "you", "they"))
 _PUT_ASIDE = re.compile(r"\bput (?!in|into\b)")
 _OF_WHOM = re.compile(r"\bhow many (?:[\w'’-]+ ){1,2}(?:did|does|do) ")
@@ -110,10 +108,10 @@ def problem(
         misread = asked_columns.other_column(sheet, meaning.question, {column})
         found = misread or elsewhere(sheet, meaning, program, rows, column)
     elif num_distinct_of is not None:
-        found = counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
+        found = asked_columns.counted(sheet, meaning, program, column, len(rows) != num_distinct_of)
     else:
         counts = operation == COUNT
-        find = _count_of_values if counts else added_up
+        find = asked_columns.count_of_values if counts else asked_columns.added_up
         found = find(sheet, meaning, program, column)
     if found:
         return found
@@ -260,65 +258,6 @@ def _word(pattern: re.Pattern, question: str) -> set[str]:
     """Returns the word behind "how many" or "which", as "cars" in "how many red cars"."""
     match = pattern.search(question.lower())
     return {*pruning.words(match["word"])} if match else set()
-
-
-def added_up(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
-    """Says that the values of a column are not those that a question adds up; "" if they may be.
-
-    They are if its words name the column, or no other column has numbers.
-    """
-    own = "|".join(map(re.escape, pruning.words(sheet.names[column])))
-    if re.search(rf"\b(?:per|for each|for every) (?:{own})s?\b", meaning.question.lower()):
-        return f"what is measured per {sheet.names[column]!r} is not known"
-    numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS and n != column]
-    found = expected.expected(sheet, meaning, program)
-    named = expected.is_asked_for(sheet, meaning, program, column, has_keys=False)
-    if not numbers or named or (found is not None and column in found.columns):
-        return ""
-    return f"whether {sheet.names[column]!r} is asked for is not known"
-
-
-def _count_of_values(sheet: Sheet, meaning: Meaning, program: Program, column: int) -> str:
-    """Says that "how many gold medals in total" adds up the column "Gold", and "how many litres"
-    does not count rows; "" if it counts them."""
-    wanted = asked.operation(meaning.question, sheet.names, sheet.columns)
-    words = _word(_HOW_MANY, meaning.question)
-    said = asked.words_of_count(meaning.question)
-    numbers = [n for n, read in enumerate(sheet.columns) if read.kind in _AMOUNTS]
-    is_named = any(
-        expected.own_words(sheet, n) <= said
-        for n in numbers
-        if n not in program.columns and not sheet.is_key(n)
-    )
-    is_named = is_named and not is_id(sheet.names[column]) and wanted == asked.AMOUNT
-    is_of_unit = any(
-        units.find(w) and not any((w,) in each for each in sheet.distinct) for w in words
-    )
-    if wanted != SUM and not is_of_unit and not is_named:
-        return ""
-    return "whether rows or values are counted is not known"
-
-
-def counted(
-    sheet: Sheet, meaning: Meaning, program: Program, column: int, is_repeated: bool
-) -> str:
-    """Says that the values of a column are not those that "how many different" counts; or "".
-
-    "How many visits were in May" does not tell whether a visit that several rows name counts once.
-
-    Args:
-        sheet: the table.
-        meaning: what the question may mean.
-        program: the one of its programs that selects the rows.
-        column: the column.
-        is_repeated: several of the rows have the same value.
-    """
-    is_distinct = asked.DISTINCT.search(meaning.question.lower())
-    if is_repeated and program.conditions and not is_distinct:
-        return f"whether each {sheet.names[column]!r} counts once is not known"
-    named = meaning.named(column) & asked.words_of_count(meaning.question)
-    named = named or column in asked.counted(meaning.question, sheet.names)
-    return "" if named else "what counts once is not known"
 
 
 def elsewhere(

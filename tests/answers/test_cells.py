@@ -24,7 +24,7 @@ SHEET = Sheet(NAMES, TEXTS, columns.read(NAMES, TEXTS))
     ],
 )
 def test_counted(question, column, expected):
-    counted = cells.counted(SHEET, Meaning(SHEET, question), Program(), column, True)
+    counted = asked_columns.counted(SHEET, Meaning(SHEET, question), Program(), column, True)
     assert counted == expected
 
 
