@@ -23,10 +23,7 @@ from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.text import percent
 
 DATA = common.ROOT / "tests" / "office"
-SETS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-    "tenth",
-)
+SETS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
 RIGHT, WRONG, REFUSED, SAID = "right", "shown wrong", "not answered", "rightly not answered"
 """What becomes of a question; the last one of those that have no answer."""
 
