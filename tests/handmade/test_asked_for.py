@@ -150,6 +150,8 @@ def mini():
         (EPISODES, "is Night Train live?", "yes"),
         (EPISODES, "What is our shortest episode?", "3"),
         (HOMES, "how many homes are going to Utrecht?", "4"),
+        (HOMES, "Which tenant has the highest rent?", "Anna de Wit H"),  # Dutch headers
+        (HOMES, "how many different cities are there?", "2"),
         (CARS, "Which model is the fastest?", "Lupa"),
         (CARS, "Which model is the slowest?", "Pico"),
     ],
@@ -204,8 +206,7 @@ def test_right_answers(mini, table, question, expected):
         ),
         (ASSETS, "What is Ann Lee's email address?", "not found in the table: 'email'"),
         (ASSETS, "How deep is LAB-003?", "no column has what 'how deep' asks for"),
-        (HOMES, "List the tenants in Gouda", "not found in the table: 'tenants'"),
-        (HOMES, "Which home has the highest rent?", "not found in the table: 'home', 'rent'"),
+        (HOMES, "List the landlords in Gouda", "the answer does not depend on 'landlord'"),
         (SALES, "how many different towns are there?", "what counts once is not known"),
         (CARS, "Which model is the heaviest?", "what 'heaviest' orders by is not known"),
     ],
