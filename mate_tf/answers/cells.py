@@ -202,7 +202,7 @@ def _is_verb(sheet: Sheet, meaning: Meaning, program: Program, column: int, word
     is_named = any(
         stem(word) == stem(other) for name in sheet.names for other in pruning.words(name)
     )
-    own = expected.own_words(sheet, column) <= {*pruning.words(meaning.question)}
+    own = sheet.spoken_words(column) <= {*pruning.words(meaning.question)}
     is_told = is_told or (own and _is_of_key(sheet, program) and not is_named)
     is_ordered = program.order is not None and not meaning.orders_dates
     # "The address", and "the delivery address", which is not the delivery.

@@ -206,7 +206,7 @@ class Conditions:
         """Returns the condition that a column of "yes" and "no" has "yes", if it is named, as
         "shipped" is by "how many orders were shipped?"; or "no" if "paid" is by "unpaid"."""
         sheet, distinct = self._sheet, self._sheet.distinct[column]
-        own = {stem(word) for word in {*pruning.words(sheet.names[column])} - STOP_WORDS}
+        own = {*map(stem, sheet.spoken_words(column))}
         named = frozenset(word for word in self.words if stem(word) in own)
         flags = YES
         if not named:

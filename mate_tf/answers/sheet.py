@@ -8,6 +8,7 @@ import numpy as np
 
 from mate_tf.tables import columns, pruning
 from mate_tf.tables.columns import Column, Kind
+from mate_tf.tables.foreign_headers import JOINT
 
 YES = frozenset((("yes",), ("y",), ("true",), ("x",)))
 NO = frozenset((("no",), ("n",), ("false",)))
@@ -23,6 +24,7 @@ _THINGS = frozenset(
 )
 """Words of columns whose texts look like the names of people, and are not."""
 
+_UNIT = re.compile(r"[(\[{].*?[)\]}]|[%$€£]")
 _SHARE = 0.8
 """Share of the texts of a column of people that are names of two to four words."""
 
@@ -114,6 +116,12 @@ class Sheet:
         pairs = zip(self.names, self.columns, strict=True)
         names = " ".join(name for name, read in pairs if read.kind is not Kind.TEXT)
         return frozenset(pruning.words(names))
+
+    def spoken_words(self, column: int) -> frozenset[str]:
+        """Returns the words of a column's name without units: the English ones if it has those."""
+        *_, english = self.names[column].rsplit(JOINT, 1)
+        words = pruning.words(_UNIT.sub(" ", english)) or pruning.words(english)
+        return frozenset(words) - pruning.STOP_WORDS
 
     def is_key(self, column: int) -> bool:
         """Returns whether a column tells what each row is about: the first one, or all distinct."""

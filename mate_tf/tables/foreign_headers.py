@@ -1,7 +1,8 @@
-"""English words for German, French, Spanish, Italian and Dutch names of columns.
+"""English words for names of columns that are German, French, Spanish, Italian, Dutch or short.
 
-Questions and models are English: "Umsatz (EUR)" is read as "Umsatz / revenue (EUR)". Words are
-those of header_words.txt, and compounds of them. Does not import TensorFlow.
+Questions and models are English: "Umsatz (EUR)" is read as "Umsatz / revenue (EUR)", and "acct id"
+as "acct id / account". Words are those of header_words.txt, with compounds of them, and of
+abbreviations.txt. Does not import TensorFlow.
 """
 
 import functools
@@ -10,6 +11,9 @@ import unicodedata
 from collections.abc import Sequence
 from importlib import resources
 from typing import NamedTuple
+
+JOINT = " / "
+"""Stands between a name and its English words."""
 
 _LANGUAGES = ("German", "French", "Spanish", "Italian", "Dutch")
 _REVERSED = _LANGUAGES[1:4]  # "fecha inscripción" is the registration date
@@ -44,15 +48,14 @@ class _Words(NamedTuple):
 def with_english(names: Sequence[str]) -> tuple[str, ...]:
     """Returns names of columns with English words behind those of another language.
 
-    The names of an English table, or of one in a language that is not known, are returned as they
-    are.
+    Of an English table, or of one in a language that is not known, abbreviations are spelled out.
     """
     tells = {
         language: sum(bool(_telling(name, language)) for name in names) for language in _LANGUAGES
     }
     language = max(tells, key=lambda each: tells[each])
     if tells[language] < max(_LEAST_COLUMNS, _LEAST_SHARE * len(names)):
-        return tuple(names)
+        return tuple(map(_spelled_out, names))
     return tuple(_with_english(name, language) for name in names)
 
 
@@ -66,13 +69,23 @@ def _telling(name: str, language: str) -> bool:
 def _with_english(name: str, language: str) -> str:
     translated = [_english(word, language) for word in _split(name)]
     known = [*dict.fromkeys(each for each in translated if each)]
-    if {*" ".join(known).split()} <= {*name.lower().split()}:
-        return name
     if language in _REVERSED and len(known) == 2 and not _PREPOSITION.search(name.lower()):
         known.reverse()
+    return _joined(name, known)
+
+
+def _spelled_out(name: str) -> str:
+    return _joined(name, [each for each in map(_abbreviations().get, _split(name)) if each])
+
+
+def _joined(name: str, english: Sequence[str]) -> str:
+    """Returns a name with English words before its unit; as it is if it has them."""
+    words = " ".join(english).split()
+    if {*words} <= {*re.findall(r"[^\W\d_]+", name.lower())}:
+        return name
     unit = _UNIT.search(name)
     begin = len(name) if unit is None else unit.start()
-    return f"{name[:begin]} / {' '.join(known)}{name[begin:]}"
+    return f"{name[:begin]}{JOINT}{' '.join(words)}{name[begin:]}"
 
 
 def _english(word: str, language: str) -> str:
@@ -127,3 +140,9 @@ def _words() -> dict[str, _Words]:
         joined = {word: " ".join(dict.fromkeys(words)) for word, words in english.items()}
         found[language] = _Words(shared | joined, frozenset(telling), frozenset(shared))
     return found
+
+
+@functools.cache
+def _abbreviations() -> dict[str, str]:
+    text = (resources.files("mate_tf.tables") / "abbreviations.txt").read_text("utf-8")
+    return dict(line.split(" ", 1) for line in text.splitlines()[1:])
