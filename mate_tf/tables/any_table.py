@@ -162,13 +162,13 @@ def _parquet(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -
 def _gzip(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     from mate_tf.tables import archives
 
-    return archives.read_gzip(path, limits, asked, sheet)
+    return archives.read_gzip(path, limits, asked, sheet, read_table)
 
 
 def _archive(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
     from mate_tf.tables import archives
 
-    return archives.read_zip(path, limits, asked, sheet)
+    return archives.read_zip(path, limits, asked, sheet, read_table)
 
 
 def _is_workbook(path: str) -> bool:

@@ -5,24 +5,28 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable
 
 from mate_tf.errors import InputError
 from mate_tf.files import zips
-from mate_tf.tables import any_table
 from mate_tf.tables.limits import MIB, Limits
 from mate_tf.tables.table import Table
 from mate_tf.tables.text_table import FileOptions
 
 
-def read_gzip(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
-    """Reads the table that is packed in a gzip file; arguments as for `read_table`."""
+def read_gzip(
+    path: str, limits: Limits, asked: FileOptions, sheet: str | None, read: Callable
+) -> Table:
+    """Reads the table that is packed in a gzip file; as `read_table` does, which is `read`."""
     inside = os.path.basename(path).removesuffix(".gz")
     with tempfile.TemporaryDirectory() as folder, gzip.open(path) as packed:
-        return _unpacked(path, packed, os.path.join(folder, inside), limits, asked, sheet)
+        return _unpacked(path, packed, os.path.join(folder, inside), limits, asked, sheet, read)
 
 
-def read_zip(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -> Table:
-    """Reads the one file of a zip archive; arguments as for `read_table`."""
+def read_zip(
+    path: str, limits: Limits, asked: FileOptions, sheet: str | None, read: Callable
+) -> Table:
+    """Reads the one file of a zip archive; as `read_table` does, which is `read`."""
     try:
         with zipfile.ZipFile(path) as archive:
             zips.check(
@@ -42,12 +46,12 @@ def read_zip(path: str, limits: Limits, asked: FileOptions, sheet: str | None) -
                 )
             with tempfile.TemporaryDirectory() as folder, archive.open(names[0]) as packed:
                 inside = os.path.join(folder, os.path.basename(names[0]))
-                return _unpacked(path, packed, inside, limits, asked, sheet)
+                return _unpacked(path, packed, inside, limits, asked, sheet, read)
     except zips.DAMAGED as error:
         raise InputError(f"{path}: not a readable archive: {error}") from None
 
 
-def _unpacked(path, packed, inside: str, limits: Limits, asked: FileOptions, sheet) -> Table:
+def _unpacked(path, packed, inside: str, limits: Limits, asked: FileOptions, sheet, read) -> Table:
     """Reads what is packed in a file, up to the limit of its size."""
     largest = limits.max_unpacked_mb * MIB
     try:
@@ -56,7 +60,7 @@ def _unpacked(path, packed, inside: str, limits: Limits, asked: FileOptions, she
     except (OSError, EOFError, *zips.DAMAGED) as error:
         raise InputError(f"{path}: cannot be unpacked: {error}") from None
     try:
-        return any_table.read_table(inside, limits, asked, sheet)
+        return read(inside, limits, asked, sheet)
     except InputError as error:
         raise InputError(str(error).replace(inside, path)) from None
 

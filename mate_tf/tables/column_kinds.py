@@ -263,10 +263,9 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
     Arguments as for `dates`.
     """
     numbers = _with_one_prefix(cells)
-    has_ids = any(_LEADING_ZERO.fullmatch(cells.texts[row]) for row in cells.present)
+    texts = [cells.texts[row].strip() for row in cells.present]
+    has_ids = any(map(_LEADING_ZERO.fullmatch, texts)) or amounts.are_names(texts)
     if not numbers or has_ids or not cells.is_enough(len(numbers)):
-        return None
-    if amounts.are_names([cells.texts[row].strip() for row in cells.present]):
         return None
     comma, notes = _has_decimal_comma(cells, numbers, own, table)
     values: list[Value | None] = [None] * len(cells.texts)
@@ -281,7 +280,7 @@ def numbers(cells: Cells, own: Writing, table: Writing) -> Column | None:
         Kind.NUMBER,
         tuple(values),
         unit=unit,
-        named_unit="" if unit or not (named := units.find_in_name(cells.name)) else named.symbol,
+        named_unit="" if unit else units.find_in_name(cells.name),
         is_converted=is_converted,
         decimals=max(
             0 if _is_grouped(each, values[row]) else each.decimals for row, each in numbers.items()

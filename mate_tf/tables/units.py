@@ -223,17 +223,22 @@ _TIMES = re.compile(
 _IN_NAME = re.compile(r"[(\[](?P<bracket>[^()\[\]]+)[)\]]\s*$|(?:^|[\s_])(?P<last>[^\W_]+)\s*$")
 
 
-def find_in_name(name: str) -> Unit | None:
-    """Returns the unit that the name of a column says: "Weight (g)", "wait s", "Runtime min".
+def find_in_name(name: str) -> str:
+    """Returns the unit that the name of a column says, as "g" of "Weight (g)" and "s" of "wait s".
 
-    A word such as "second" may be a place in an order, and single letters have to be the last of
-    several words.
+    "" if it says none. "Second" may be a place in an order, and a letter alone is not a unit.
     """
     if times := _TIMES.match(name):
-        return find(times[1])  # "Days to maturity"
+        return _symbol_of(times[1])  # "Days to maturity"
     match = _IN_NAME.search(name)
     if match is None:
-        return None
+        return ""
     text = match["bracket"] or match["last"]
     is_whole = text.strip() == name.strip()
-    return None if is_whole and (len(text) < 2 or text.lower() in ("second", "min")) else find(text)
+    is_other = is_whole and (len(text) < 2 or text.lower() in ("second", "min"))
+    return "" if is_other else _symbol_of(text)
+
+
+def _symbol_of(text: str) -> str:
+    unit = find(text)
+    return "" if unit is None else unit.symbol

@@ -17,6 +17,7 @@ from mate_tf.demo import session
 from mate_tf.layers.framework import keras
 from mate_tf.models.classifier import ClassifierConfig, TableClassifier
 from mate_tf.models.encoder import EncoderConfig
+from mate_tf.serving import hub
 from mate_tf.serving.predictor import Predictor
 from mate_tf.tables.any_table import read_table
 
@@ -238,7 +239,7 @@ def test_paths_of_buckets_are_left_to_tensorflow(tmp_path):
 
 
 def test_names_on_the_hub_are_fetched_for_a_training(monkeypatch, capsys):
-    monkeypatch.setattr(checks.hub, "fetch", lambda name: f"/cache/{name}/snapshots/0123")
+    monkeypatch.setattr(hub, "fetch", lambda name: f"/cache/{name}/snapshots/0123")
     given = flags.FLAGS
     given(["mate-tf", "--mode=train", "--task=SQA", "--init_checkpoint=google/tapas-base@main"])
     checks.check(given)
