@@ -48,6 +48,17 @@ def test_with_english(names, expected):
     assert with_english(names) == tuple(expected)
 
 
+def test_abbreviations_are_spelled_out():
+    names = ["acct_id", "Qty", "Temp (°C)", "Cat", "quantity qty"]
+    assert with_english(names) == (
+        "acct_id / account",
+        "Qty / quantity",
+        "Temp / temperature (°C)",
+        "Cat",
+        "quantity qty",
+    )
+
+
 @pytest.mark.parametrize(
     "names",
     [
