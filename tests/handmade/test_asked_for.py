@@ -173,7 +173,7 @@ def test_right_answers(mini, table, question, expected):
             "Which vendor did we hire for the Oak Project?",
             "not found in the table: 'vendor'",
         ),
-        (STOCK, "How many folding chairs do we have?", "it may ask for 'Qty on hand'"),
+        (STOCK, "How many folding chairs do we have?", "it may ask for 'Qty on hand / quantity'"),
         (STOCK, "Which warehouse holds the most units overall?", "groups of rows are not compared"),
         (STOCK, "what's the change for Lamp?", "'Change ($)' or 'Change %' may be meant"),
         (STOCK, "What colour is the Shelf?", "not found in the table: 'colour'"),
