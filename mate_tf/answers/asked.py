@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mate_tf.answers.execution import AVERAGE, COUNT, NONE, SUM
-from mate_tf.tables import pruning, units
-from mate_tf.tables.columns import Column, Kind
+from mate_tf.tables import pruning
+from mate_tf.tables.columns import Column, Kind, has_unit
 
 MEDIAN, DIFFERENCE, RATIO = "MEDIAN", "DIFFERENCE", "RATIO"
 """Operations that no model has."""
@@ -99,7 +99,8 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
         if is_number and not _are_ids(name, column):
             # "Flight" of "Flight duration" is not what "how many flights" asks for.
             numbers |= words if len(words) == 1 else {each for each in words if owners[each] == 1}
-            numbers |= {word for word in said if _is_unit_of(word, column)}  # "how many litres"
+            # "How many litres" asks for the amounts of a column in litres.
+            numbers |= {word for word in said if len(word) > 1 and has_unit(column, word)}
         in_names |= words if words <= said else set()
     named = []
     for asked in operations(question):
@@ -113,12 +114,6 @@ def operation(question: str, names: Sequence[str], columns: Sequence[Column]) ->
     if named[:1] == [AMOUNT] and SUM in named:
         return SUM
     return named[0] if named else None
-
-
-def _is_unit_of(word: str, column: Column) -> bool:
-    """Returns whether a word is the unit of a column's numbers."""
-    unit = units.find(word) if len(word) > 1 else None
-    return unit is not None and unit.symbol == (column.unit or column.named_unit)
 
 
 def counted(question: str, names: Sequence[str]) -> list[int]:

@@ -245,8 +245,8 @@ def unimportant(
     is_count = operation == COUNT and program.conditions
     is_count = is_count and not _OF_WHOM.search(question.lower())
     counted = _word(_COUNTED, question) - _KINDS_OF_PEOPLE
-    written = {*pruning.words(sheet.names[column]), sheet.columns[column].unit.lower()}
-    units = {word for word, spellings in expected.UNITS.items() if written & {*spellings}}
+    said = {*pruning.words(question)}
+    units = {word for word in said if expected.is_unit_of(word, sheet.columns[column])}
     weak = _WEAK if program.conditions or program.order is not None else frozenset()
     weak -= frozenset(["put"]) if _PUT_ASIDE.search(question.lower()) else frozenset()
     if sheet.columns[column].kind is Kind.NUMBER:

@@ -14,7 +14,7 @@ from mate_tf.answers.meaning import Meaning
 from mate_tf.answers.programs import Program
 from mate_tf.answers.sheet import Sheet
 from mate_tf.tables import column_nouns, pruning, units
-from mate_tf.tables.columns import Kind
+from mate_tf.tables.columns import Column, Kind, has_unit
 from mate_tf.tables.pruning import STOP_WORDS
 from mate_tf.tables.text import ALIKE, SHORT, stem
 
@@ -23,6 +23,8 @@ _GENERAL = IDS | frozenset(pruning.words("name title value type"))
 """Words that are left out of "project name" when a question says "which project"."""
 
 _NAMES = frozenset(pruning.words("name full"))
+_LONGEST_SYMBOL = 3
+"""Letters of symbols of units, which may be other words too, as "in" and "min"."""
 
 _BRACKETS = re.compile(r"[(\[{].*?[)\]}]|[%$€£]")
 _ASKED = re.compile(
@@ -71,24 +73,6 @@ _LONG_NAMES = frozenset(
         "years km miles m cm mm meters metres feet ft long span term period age tenure"
     )
 )
-
-UNITS = {
-    "euro": ("€", "eur"),
-    "dollar": ("$", "usd"),
-    "pound": ("£", "gbp"),
-    "metre": ("m",),
-    "meter": ("m",),
-    "kilometre": ("km",),
-    "minute": ("min",),
-    "hour": ("h", "hr"),
-    "litre": ("l",),
-    "millilitre": ("ml",),
-    "kilo": ("kg",),
-    "kilogram": ("kg",),
-    "gram": ("g",),
-    "tonne": ("t",),
-}
-"""Names of units, and how columns write them."""
 
 MEASURES = (
     MONEY_NAMES | _LONG_NAMES | frozenset(pruning.words("temperature age weight height score"))
@@ -151,13 +135,15 @@ def is_asked_for(
 
 def _with_unit(sheet: Sheet, words: Collection[str]) -> list[int]:
     """Returns the column whose unit words say, as "euros"; none if several have it."""
-    spellings = {each for word in words for each in UNITS.get(word, ())}
-    columns = [
-        column
-        for column, name in enumerate(sheet.names)
-        if spellings & {*pruning.words(name), sheet.columns[column].unit.lower()}
+    found = [
+        n for n, read in enumerate(sheet.columns) if any(is_unit_of(word, read) for word in words)
     ]
-    return columns if len(columns) == 1 else []
+    return found if len(found) == 1 else []
+
+
+def is_unit_of(word: str, column: Column) -> bool:
+    """Returns whether a word is the name of the unit of a column's numbers, as "litre" of "l"."""
+    return len(word) > _LONGEST_SYMBOL and has_unit(column, word)
 
 
 def mask(sheet: Sheet, meaning: Meaning, program: Program) -> np.ndarray | None:

@@ -222,3 +222,10 @@ def as_read(value: "SaidValue", column: Column) -> str:
         return ""
     number = _in_column(amount, column)
     return "" if number is None else f"{number:.12g}"
+
+
+def has_unit(column: Column, word: str) -> bool:
+    """Returns whether a word is the unit of a column's numbers, in its cells or its name."""
+    own = column.unit or column.named_unit
+    known = (units.CURRENCIES.get(word), units.find(word))
+    return any(each is not None and each.symbol == own for each in known)
